@@ -1,0 +1,110 @@
+# Test suites. A suite is a ctest label, a build target `semel_suite_<suite>` with everything the
+# suite runs, and an argument of ./test.
+
+# semel_test(suite [NAME …] SOURCES … LIBS … [OWN_MAIN])
+#
+# One GTest binary `semel_tests_<suite>[_<name>]` per folder of tests/. It is a single ctest entry:
+# a process per case costs more than the cases. OWN_MAIN: the sources have a main() that takes
+# options of its own beside GTest's.
+function(semel_test suite)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_MAIN" "NAME" "SOURCES;LIBS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "semel_test(${suite}): unknown ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(target semel_tests_${suite})
+  set(test ${suite})
+  if(arg_NAME)
+    set(target semel_tests_${suite}_${arg_NAME})
+    set(test ${suite}.${arg_NAME})
+  endif()
+  semel_all_exist(complete ${target} ${arg_SOURCES})
+  if(NOT complete)
+    return()
+  endif()
+  set(main GTest::gmock_main)
+  if(arg_OWN_MAIN)
+    set(main GTest::gmock)
+  endif()
+
+  semel_program(${target} SOURCES ${arg_SOURCES} LIBS ${arg_LIBS} ${main} GTest::gtest
+    OUTPUT tests/${target})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  # Shared vectors lie beside the project where they exist; tests look and say if they do not.
+  target_compile_definitions(${target} PRIVATE
+    SEMEL_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared"
+    SEMEL_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    SEMEL_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  semel_add_to_suite(${suite} ${target})
+  add_test(NAME ${test} COMMAND ${target})
+  set_tests_properties(${test} PROPERTIES LABELS ${suite} TIMEOUT 900)
+  set_property(GLOBAL APPEND PROPERTY SEMEL_SUITES "gtest ${suite} tests/${target}")
+endfunction()
+
+# semel_check(suite NAME … COMMAND … [TARGETS …] [SERIAL])
+#
+# A test that is any command: exit code 0 passes, 77 skips. TARGETS are what it needs built. Its
+# second label tells ./test which entries of a suite are not GTest binaries.
+function(semel_check suite)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "NAME" "COMMAND;TARGETS")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_COMMAND)
+    message(FATAL_ERROR "semel_check(${suite}): incomplete or unknown ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  semel_add_to_suite(${suite} ${arg_TARGETS})
+  add_test(NAME ${suite}.${arg_NAME} COMMAND ${arg_COMMAND})
+  set_tests_properties(${suite}.${arg_NAME} PROPERTIES
+    LABELS "${suite};check" SKIP_RETURN_CODE 77 TIMEOUT 600)
+  if(arg_SERIAL)
+    set_tests_properties(${suite}.${arg_NAME} PROPERTIES RUN_SERIAL ON)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY SEMEL_SUITES "ctest ${suite} -")
+endfunction()
+
+# semel_example(name SOURCES … LIBS …): a program of examples/ that also runs as a test.
+function(semel_example name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "semel_example(${name}): unknown ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  semel_program(semel_example_${name} SOURCES ${arg_SOURCES} LIBS ${arg_LIBS}
+    OUTPUT examples/${name})
+  semel_check(examples NAME ${name} COMMAND semel_example_${name} TARGETS semel_example_${name})
+endfunction()
+
+# semel_mutant_library(target MODULES …)
+#
+# The same sources as the modules, compiled once more with the deliberate bugs of base/mutant.hpp
+# switched in. Link it instead of the modules, never beside them.
+function(semel_mutant_library target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "MODULES")
+  add_library(${target} STATIC)
+  target_compile_definitions(${target} PUBLIC SEMEL_MUTANTS)
+  target_include_directories(${target}
+    PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PRIVATE semel_warnings)
+  foreach(module IN LISTS arg_MODULES)
+    get_target_property(folder semel_${module} SOURCE_DIR)
+    get_target_property(sources semel_${module} SOURCES)
+    list(TRANSFORM sources PREPEND "${folder}/")
+    target_sources(${target} PRIVATE ${sources})
+    get_property(needed GLOBAL PROPERTY SEMEL_LINKS_${module})
+    list(FILTER needed EXCLUDE REGEX "^semel::")
+    target_link_libraries(${target} PUBLIC ${needed})
+  endforeach()
+endfunction()
+
+function(semel_add_to_suite suite)
+  if(NOT TARGET semel_suite_${suite})
+    add_custom_target(semel_suite_${suite})
+  endif()
+  if(ARGN)
+    add_dependencies(semel_suite_${suite} ${ARGN})
+  endif()
+endfunction()
+
+# The list ./test reads: kind, suite, binary.
+function(semel_write_suites)
+  get_property(suites GLOBAL PROPERTY SEMEL_SUITES)
+  list(REMOVE_DUPLICATES suites)
+  list(JOIN suites "\n" lines)
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/suites.txt" CONTENT "${lines}\n" @ONLY)
+endfunction()

@@ -1,0 +1,26 @@
+# What every target of this build shares: language level, warnings, ccache.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+# Linked through $<BUILD_INTERFACE:…> only, so that warnings never reach a consumer.
+add_library(semel_warnings INTERFACE)
+if(SEMEL_DEVELOPER)
+  target_compile_options(semel_warnings INTERFACE
+    -Wall -Wextra -Wpedantic -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
+    # g++'s plain -Wshadow also objects to a parameter named like a type of the namespace.
+    $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>
+    $<$<CXX_COMPILER_ID:Clang>:-Wshadow -Wthread-safety>)
+endif()
+
+# Messages of SEMEL_ASSERT name the file inside the project, not the machine it was built on.
+add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
+find_program(SEMEL_CCACHE ccache)
+if(SEMEL_DEVELOPER AND SEMEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${SEMEL_CCACHE})
+endif()
+
+# A package is found in the folder that first links it and used by all.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)

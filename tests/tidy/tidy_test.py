@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Shows that tools/tidy flags each kind of fault, at its line, and nothing in a clean tree."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TIDY = sys.argv.pop(1)
+
+CLEAN = {
+    ".clang-format": "DisableFormat: true\n",
+    "include/semel/result.hpp": "#pragma once\n\nint answer();\n",
+    "src/base/CMakeLists.txt": "semel_module(base\n  SOURCES\n    result.cpp)\n",
+    "src/base/result.cpp": '#include "semel/result.hpp"\n\nint answer() { return 42; }\n',
+}
+
+
+def function_of(lines):
+    return "int long_one(int x) {\n" + "    x += 1;\n" * (lines - 3) + "    return x;\n}\n"
+
+
+def findings_in(files):
+    """What tidy says about a tree of these files: a set of (file, line, rule)."""
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in {**CLEAN, **files}.items():
+            os.makedirs(os.path.dirname(os.path.join(root, path)) or root, exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                file.write(text)
+        done = subprocess.run([sys.executable, TIDY, "--root", root], capture_output=True,
+                              text=True, check=False)
+    found = set(re.findall(r"^(\S+):(\d+): ([a-z-]+): ", done.stdout, re.MULTILINE))
+    assert done.returncode == (1 if found else 0), done
+    return {(path, int(line), rule) for path, line, rule in found}
+
+
+class Tidy(unittest.TestCase):
+    def check(self, text, *expected):
+        """The text as a source of a test, which may include anything."""
+        files = {"tests/unit/a.cpp": text, "tests/unit/CMakeLists.txt": "a.cpp\n"}
+        self.assertEqual(findings_in(files), {("tests/unit/a.cpp", *each) for each in expected})
+
+    def check_layer(self, path, include, *expected):
+        files = {path: f"#include {include}\n"}
+        if path.endswith(".hpp"):
+            files[path] = "#pragma once\n" + files[path]
+        else:
+            folder, name = os.path.split(path)
+            files[folder + "/CMakeLists.txt"] = name + "\n"
+        self.assertEqual(findings_in(files), {(path, *each) for each in expected})
+
+    def test_says_nothing_about_a_clean_tree(self):
+        self.assertEqual(findings_in({}), set())
+
+    def test_counts_columns_as_characters(self):
+        self.check("// " + "ä" * 97 + "\n")
+        self.check("// " + "a" * 98 + "\n", (1, "width"))
+
+    def test_finds_banned_words_in_any_text(self):
+        for word in ("TO" + "DO", "FIX" + "ME", "X" + "XX", "for " + "now", "place" + "holder"):
+            self.check(f"int a; // {word}: later\n", (1, "word"))
+            self.assertEqual(findings_in({"docs/a.md": f"\n{word}\n"}), {("docs/a.md", 2, "word")})
+
+    def test_finds_paths_of_one_machine(self):
+        self.check('const char* where = "/ho' + 'me/me/x";\n', (1, "path"))
+        self.check('const char* where = "../ho' + 'me/me/x";\n')
+
+    def test_limits_functions_to_seventy_lines(self):
+        self.check(function_of(70))
+        self.check("int x;\n\n" + function_of(71), (3, "function-length"))
+
+    def test_counts_a_broken_signature_as_part_of_the_function(self):
+        text = "template <class T>\n" + function_of(70)
+        self.check(text, (1, "function-length"))
+
+    def test_ends_a_lambda_where_its_brace_closes(self):
+        text = ("void a() {\n    f({.done = [] {\n               g();\n           }});\n}\n"
+                + "int x;\n" * 80 + "void b() {}\n")
+        self.check(text)
+
+    def test_does_not_look_into_raw_strings(self):
+        self.check('const char* a() {\n    return R"({\n)";\n}\n' + "int x;\n" * 80)
+
+    def test_does_not_take_a_namespace_class_or_table_for_a_function(self):
+        body = "".join(f"    int member_{n};\n" for n in range(80))
+        self.check("struct big {\n" + body + "};\n")
+        self.check("template <class T>\nclass big final {\n" + body + "};\n")
+        table = "".join(f"    f({n}),\n" for n in range(80))
+        self.check("int f(int);\nconst int table[] = {\n" + table + "};\n")
+
+    def test_limits_the_length_of_files(self):
+        line = "int a;\n"
+        self.assertEqual(findings_in({"include/semel/time.hpp": "#pragma once\n" + line * 250}),
+                         {("include/semel/time.hpp", 251, "file-length")})
+        self.check(line * 700)
+        self.check(line * 701, (701, "file-length"))
+        self.assertEqual(findings_in({"src/base/result.cpp": line * 401}),
+                         {("src/base/result.cpp", 401, "file-length")})
+
+    def test_wants_pragma_once(self):
+        self.assertEqual(findings_in({"include/semel/time.hpp": "int a;\n"}),
+                         {("include/semel/time.hpp", 1, "pragma-once")})
+
+    def test_knows_what_gcc_12_breaks_in_co_await(self):
+        for bad in ("co_await f({.a = 1});", "co_await f(aggregate{x});",
+                    "co_await f([x] { g(x); });", "auto y = c ? co_await f() : z;",
+                    "aggregate a{x, co_await f()};", "co_await f(c ? x : y);"):
+            self.check(f"task run() {{\n    {bad}\n}}\n", (2, "co-await"))
+
+    def test_follows_co_await_over_line_ends(self):
+        text = ("task run() {\n    co_await call_with_a_rather_long_name_that_fills_the_line(\n"
+                "        first_argument_of_some_length_to_force_a_break,"
+                " options{.number = 1, .name = x});\n}\n")
+        self.check(text, (2, "co-await"))
+
+    def test_allows_plain_co_await(self):
+        for good in ("co_await f(std::move(request));", "auto y = co_await f(list[0]);",
+                     "auto [a, b] = co_await f();", "co_await f(\"{?}\"); // not {x} or ?"):
+            self.check(f"task run() {{\n    {good}\n}}\n")
+        self.check("task run() {\n    if (auto x = co_await f(); x) {\n        g();\n    }\n}\n")
+        self.check("task run() { co_await f(); }\n")
+
+    def test_keeps_the_layers(self):
+        self.check_layer("src/base/sub/a.cpp", '"core/x.hpp"', (1, "layer"))
+        self.check_layer("src/core/a.cpp", '"semel/result.hpp"')
+        self.check_layer("src/core/a.cpp", '"semel/store.hpp"', (1, "layer"))
+        self.check_layer("src/engine/a.cpp", '"stores/sqlite/x.hpp"', (1, "layer"))
+        self.check_layer("src/engine/a.cpp", "<semel/stores/sqlite.hpp>", (1, "layer"))
+        self.check_layer("src/stores/sqlite/a.cpp", '"stores/memory/x.hpp"', (1, "layer"))
+        self.check_layer("src/open/a.cpp", '"stores/memory/x.hpp"')
+        self.check_layer("include/semel/record.hpp", '"semel/engine.hpp"', (2, "layer"))
+        self.check_layer("src/nowhere/a.cpp", "<vector>", (1, "layer"))
+
+    def test_keeps_boost_at_the_edges(self):
+        self.check_layer("src/engine/a.cpp", "<boost/asio.hpp>", (1, "boost"))
+        self.check_layer("include/semel/engine.hpp", "<boost/asio.hpp>", (2, "boost"))
+        self.check_layer("include/semel/asio.hpp", "<boost/asio.hpp>")
+        self.check_layer("apps/semel/a.cpp", "<boost/asio.hpp>")
+
+    def test_finds_sources_nobody_builds_and_builds_without_source(self):
+        self.assertEqual(findings_in({"src/base/dead.cpp": "int a;\n"}),
+                         {("src/base/dead.cpp", 1, "sources")})
+        self.assertEqual(findings_in({"tests/CMakeLists.txt": "x\n  gone.cpp\n"}),
+                         {("tests/CMakeLists.txt", 2, "sources")})
+
+    def test_asks_clang_format(self):
+        style = {".clang-format": "BasedOnStyle: LLVM\n"}
+        badly = {"include/semel/time.hpp": "#pragma once\nint  a;\n"}
+        self.assertEqual(findings_in({**style, **badly}), {("include/semel/time.hpp", 2, "format")})
+        self.assertEqual(findings_in(style), set())
+
+
+if __name__ == "__main__":
+    unittest.main()

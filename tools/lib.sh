@@ -1,0 +1,26 @@
+# Shared by the root scripts; sourced with the working directory at the project's root.
+
+jobs_max() {
+    echo "${SEMEL_JOBS:-$(nproc)}"
+}
+
+# configure_preset <preset>: brings the build files up to date; quiet unless it fails.
+configure_preset() {
+    local preset=$1 log=build/$1.configure.log
+    mkdir -p build
+    if [[ -f build/$preset/build.ninja ]]; then
+        ninja -C "build/$preset" build.ninja >"$log" 2>&1 || { cat "$log" >&2 && return 1; }
+    else
+        echo "configuring: $preset"
+        cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2 && return 1; }
+    fi
+}
+
+# build_preset <preset> <target>…: shows ninja's own progress.
+build_preset() {
+    local preset=$1
+    shift
+    configure_preset "$preset" || return 1
+    echo "building: $preset ($*)"
+    cmake --build "build/$preset" --parallel "$(jobs_max)" --target "$@"
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Prints one line `passed|failed|skipped <tab> name` per case of a JUnit file of GTest or ctest."""
+
+import sys
+import xml.etree.ElementTree as ElementTree
+
+
+def outcome(case):
+    if case.find("failure") is not None or case.find("error") is not None:
+        return "failed"
+    if case.get("status") == "fail":
+        return "failed"
+    if case.find("skipped") is not None or case.get("result") in ("skipped", "suppressed"):
+        return "skipped"
+    if case.get("status") in ("notrun", "disabled"):
+        return "skipped"
+    return "passed"
+
+
+def name(case):
+    group, own = case.get("classname", ""), case.get("name", "")
+    return own if group in ("", own) else f"{group}.{own}"
+
+
+def main():
+    for case in ElementTree.parse(sys.argv[1]).iter("testcase"):
+        print(f"{outcome(case)}\t{name(case)}")
+
+
+if __name__ == "__main__":
+    main()
