@@ -1,0 +1,13 @@
+#include "semel/assert.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace semel::detail {
+
+void assertion_failed(const char* condition, const char* file, int line) {
+    std::fprintf(stderr, "semel: broken invariant: %s (%s:%d)\n", condition, file, line);
+    std::abort();
+}
+
+} // namespace semel::detail

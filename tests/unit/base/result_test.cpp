@@ -1,0 +1,94 @@
+#include "semel/result.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+
+namespace semel {
+namespace {
+
+constexpr errc all_codes[]{errc::invalid_argument, errc::limit_exceeded, errc::unknown_store,
+                           errc::not_a_store,      errc::schema_missing, errc::schema_newer,
+                           errc::read_only,        errc::no_space,       errc::overloaded,
+                           errc::unavailable,      errc::timed_out,      errc::conflict,
+                           errc::corrupt,          errc::unsupported,    errc::transaction_broken,
+                           errc::stopped,          errc::internal};
+
+failure lost() {
+    return {.code = errc::unavailable, .possible = effect::unknown, .detail = "connection reset"};
+}
+
+TEST(Result, HoldsAValue) {
+    const result<int> got = 7;
+
+    EXPECT_TRUE(got);
+    EXPECT_EQ(*got, 7);
+    EXPECT_EQ(got.value(), 7);
+}
+
+TEST(Result, HoldsAFailure) {
+    const result<int> got = lost();
+
+    EXPECT_FALSE(got.has_value());
+    EXPECT_EQ(got.error().code, errc::unavailable);
+    EXPECT_EQ(got.error().possible, effect::unknown);
+}
+
+TEST(Result, ValueOfAFailureThrowsIt) {
+    const result<int> got = lost();
+
+    try {
+        (void)got.value();
+        FAIL() << "did not throw";
+    } catch (const failure_error& thrown) {
+        EXPECT_EQ(thrown.why().code, errc::unavailable);
+        EXPECT_STREQ(thrown.what(), "unavailable (may have been applied): connection reset");
+    }
+}
+
+TEST(Result, TakesMoveOnlyValues) {
+    result<std::unique_ptr<int>> got = std::make_unique<int>(7);
+
+    const std::unique_ptr<int> taken = *std::move(got);
+
+    EXPECT_EQ(*taken, 7);
+}
+
+TEST(Result, ArrowReachesTheValue) {
+    result<std::string> got = std::string{"seven"};
+
+    EXPECT_EQ(got->size(), 5U);
+}
+
+TEST(Result, OfVoidSucceedsByDefault) {
+    const result<void> got;
+
+    EXPECT_TRUE(got);
+    EXPECT_NO_THROW(got.value());
+}
+
+TEST(Result, OfVoidThrowsItsFailure) {
+    const result<void> got = lost();
+
+    EXPECT_FALSE(got);
+    EXPECT_THROW(got.value(), failure_error);
+}
+
+TEST(Failure, HasNoEffectUnlessItSaysSo) {
+    const failure why{.code = errc::conflict};
+
+    EXPECT_EQ(why.possible, effect::none);
+    EXPECT_EQ(describe(why), "conflict");
+}
+
+TEST(Failure, EveryCodeHasANameOfItsOwn) {
+    std::set<std::string_view> names;
+    for (const errc code : all_codes) names.insert(name(code));
+
+    EXPECT_EQ(names.size(), std::size(all_codes));
+}
+
+} // namespace
+} // namespace semel
