@@ -1,0 +1,46 @@
+#include "semel/fingerprint.hpp"
+
+#include "fingerprint/sha256.hpp"
+
+namespace semel {
+namespace {
+
+// With their NUL bytes: no JSON text and no form starts like this.
+constexpr std::string_view not_json_tag{"semel:not-json\0", 15};
+constexpr std::string_view parts_tag{"semel:parts\0", 12};
+
+} // namespace
+
+fingerprint fingerprint::raw(std::string_view body, const digest_options& options) {
+    return detail::digest(options.secret, {body});
+}
+
+fingerprint fingerprint::json(std::string_view body, const json_options& options) {
+    const result<std::string> canonical = canonical_json(body, options.canonical);
+    if (!canonical) return detail::digest(options.secret, {not_json_tag, body});
+    return detail::digest(options.secret, {*canonical});
+}
+
+fingerprint fingerprint::form(std::string_view body, const digest_options& options) {
+    return detail::digest(options.secret, {canonical_form(body)});
+}
+
+fingerprint_builder::fingerprint_builder(digest_options options)
+    : options_(std::move(options)), parts_(parts_tag) {}
+
+fingerprint_builder& fingerprint_builder::add(std::string_view name, std::string_view value) {
+    for (const std::string_view part : {name, value}) {
+        parts_.append(std::to_string(part.size())).append(1, ':').append(part);
+    }
+    return *this;
+}
+
+fingerprint_builder& fingerprint_builder::add(std::string_view name, const fingerprint& value) {
+    return add(name, value.as_string_view());
+}
+
+fingerprint fingerprint_builder::finish() const {
+    return detail::digest(options_.secret, {parts_});
+}
+
+} // namespace semel

@@ -1,0 +1,49 @@
+#include "semel/key.hpp"
+
+#include "fingerprint/sha256.hpp"
+
+namespace semel {
+namespace {
+
+void append_escaped(std::string& out, std::string_view text, char separator) {
+    constexpr std::string_view hex = "0123456789ABCDEF";
+    for (const char c : text) {
+        if (c == separator || c == '%') {
+            const auto code = static_cast<unsigned char>(c);
+            out += '%';
+            out += hex[code >> 4U];
+            out += hex[code & 0x0FU];
+        } else {
+            out += c;
+        }
+    }
+}
+
+// The readable form always holds its separator and this one never does, so they cannot meet.
+std::string within_limit(std::string readable) {
+    if (readable.size() <= derived_key_bytes_max) return readable;
+    return "sha256-" + detail::sha256({readable}).hex();
+}
+
+} // namespace
+
+std::string derive(std::string_view key, std::string_view suffix) {
+    std::string child{key};
+    child += ':';
+    append_escaped(child, suffix, ':');
+    return within_limit(std::move(child));
+}
+
+std::string prefix(std::string_view system, std::string_view key) {
+    std::string child;
+    append_escaped(child, system, '/');
+    child += '/';
+    child += key;
+    return within_limit(std::move(child));
+}
+
+std::string key_from(const fingerprint& content) {
+    return "fp-" + content.hex();
+}
+
+} // namespace semel
