@@ -1,0 +1,29 @@
+// Removing what nobody can need any more: how much at once, how often, and what came of it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "semel/time.hpp"
+
+namespace semel {
+
+struct sweep_request {
+    std::size_t records_max = 1'000;
+    std::optional<time_point> now = {}; // for tests only
+};
+
+enum class sweep_state { done, more };
+
+struct sweep_report {
+    std::size_t removed = 0;
+    sweep_state state = sweep_state::done; // more: call again, there was more than records_max
+};
+
+struct sweep_options {
+    duration idle = std::chrono::minutes{1};       // after a sweep that left nothing behind
+    duration busy = std::chrono::milliseconds{50}; // between batches while there is more
+    std::size_t records_max = 1'000;               // per batch
+};
+
+} // namespace semel

@@ -1,0 +1,80 @@
+// From "may I?" to one of: run the work, or give this answer. Decides; performs nothing.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "core/backoff.hpp"
+#include "semel/command.hpp"
+#include "semel/result.hpp"
+#include "semel/time.hpp"
+
+namespace semel {
+
+struct begin_options {
+    commands::begin what = {};
+    // Until when a repeat may wait for somebody else's result; in the past: not at all.
+    local_time wait_until = {};
+    // Until when a store that cannot answer is asked again.
+    local_time patience_until = {};
+    backoff_options polls = {};
+    std::uint64_t seed = 0;
+};
+
+namespace begin_steps {
+
+// Send this to the store; report with on_reply or on_failure.
+struct ask {
+    command what;
+};
+// Somebody else works on it, or the store is away: wake up by on_timer, at `until` or as soon as
+// there is news. `hint` is how long a caller who does not want to wait should stay away.
+struct wait {
+    enum class reason : std::uint8_t { held_by_other, store_away };
+    local_time until = {};
+    duration hint = {};
+    reason why = reason::held_by_other;
+};
+// The claim is ours.
+struct run {
+    answers::started started;
+    time_point now = {};
+};
+// Over, without running: a replay, in_progress, mismatch, failed or in_doubt.
+struct answered {
+    reply with;
+};
+struct refused {
+    failure why;
+};
+
+} // namespace begin_steps
+
+using begin_step = std::variant<begin_steps::ask, begin_steps::wait, begin_steps::run,
+                                begin_steps::answered, begin_steps::refused>;
+
+class begin_machine {
+public:
+    explicit begin_machine(begin_options options);
+
+    [[nodiscard]] begin_step start();
+    [[nodiscard]] begin_step on_reply(reply got, local_time now);
+    [[nodiscard]] begin_step on_failure(failure why, local_time now);
+    [[nodiscard]] begin_step on_timer();
+    // The caller has had enough: the next "in progress" is the answer.
+    void stop_waiting() { options_.wait_until = {}; }
+
+private:
+    [[nodiscard]] begin_step ask_begin();
+    [[nodiscard]] begin_step ask_lookup();
+    [[nodiscard]] begin_step on_busy(reply got, local_time now);
+    [[nodiscard]] begin_step on_found(const answers::found& found, reply got);
+
+    begin_options options_;
+    backoff polls_;
+    backoff retries_;
+    // A begin of ours got no definite answer: it may have been applied, or may be applied yet.
+    bool in_doubt_ = false;
+};
+
+} // namespace semel
