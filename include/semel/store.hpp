@@ -1,0 +1,76 @@
+// The store port: what the engine asks of any place that keeps records.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "semel/command.hpp"
+#include "semel/function.hpp"
+#include "semel/record.hpp"
+#include "semel/record_machine.hpp"
+#include "semel/result.hpp"
+#include "semel/sweep.hpp"
+#include "semel/time.hpp"
+
+namespace semel {
+
+// One command on its way to a store. `now` is for tests only: it stands in for the store's clock.
+struct envelope {
+    record_id id;
+    command what;
+    std::optional<time_point> now = {};
+};
+
+// Called exactly once. A failure with effect::unknown may have been applied, now or later.
+using completion = unique_function<void(result<reply>)>;
+
+struct submission {
+    envelope what;
+    completion done;
+};
+
+struct store_traits {
+    // Where answers come from memory: no round trip to save, so nothing is cached in front of it.
+    bool in_memory = false;
+    // Acknowledged writes survive a crash of this process.
+    bool durable = false;
+};
+
+// Thread-safe. Destruction waits for every submitted command to be answered.
+//
+// Each command takes effect atomically as `apply` says, judged by the store's own clock. Commands
+// on one record submitted one after the other take effect in that order, except that an owner's
+// commands (complete, fail, release, abandon, renew, checkpoint) may pass waiting begins and
+// lookups.
+class store {
+public:
+    store() = default;
+    store(const store&) = delete;
+    store& operator=(const store&) = delete;
+    virtual ~store() = default;
+
+    // Never blocks. `done` is called inline or on a thread of the driver and must be short.
+    // A begin or lookup is refused at once (errc::overloaded) when the queue is full; the commands
+    // of a running attempt never are.
+    virtual void submit(envelope what, completion done) = 0;
+
+    // The same for many: where the store works in batches, they travel in one.
+    virtual void submit_all(std::vector<submission> many);
+
+    // The same for a caller that can wait; saves the thread hop where the store is idle. Returns by
+    // the driver's own time-outs at the latest.
+    virtual result<reply> call(const record_id& id, command what,
+                               std::optional<time_point> now = {});
+
+    // Removes up to records_max records nobody can need any more. Blocking.
+    virtual result<sweep_report> sweep(const sweep_request& request) = 0;
+
+    // What operators did to this record, oldest first. Blocking.
+    virtual result<std::vector<audit_entry>> audit(const record_id& id) = 0;
+
+    [[nodiscard]] virtual store_traits traits() const = 0;
+};
+
+} // namespace semel

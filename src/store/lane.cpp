@@ -1,0 +1,285 @@
+#include "store/lane.hpp"
+
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "base/mutant.hpp"
+#include "semel/assert.hpp"
+#include "store/parker.hpp"
+
+namespace semel {
+
+// A queued job and who waits for it: a completion (then the lane owns the ticket), or a parked
+// thread.
+struct batch_lane::ticket {
+    job it;
+    std::size_t bytes = 0;
+    completion done = {};
+    parker* parked = nullptr;
+    bool taken = false; // guarded by the lane's mutex: in a batch, so an answer will come
+    std::atomic<bool> finished = false;
+};
+
+bool of_running_attempt(const command& what) {
+    return std::holds_alternative<commands::complete>(what) ||
+           std::holds_alternative<commands::fail>(what) ||
+           std::holds_alternative<commands::release>(what) ||
+           std::holds_alternative<commands::abandon>(what) ||
+           std::holds_alternative<commands::renew>(what) ||
+           std::holds_alternative<commands::checkpoint>(what);
+}
+
+namespace {
+
+std::size_t body_bytes(const command& what) {
+    if (const auto* one = std::get_if<commands::complete>(&what)) return one->result.body.size();
+    if (const auto* one = std::get_if<commands::checkpoint>(&what)) return one->step.data.size();
+    if (const auto* one = std::get_if<commands::begin>(&what)) return one->attributes.size();
+    if (const auto* one = std::get_if<commands::fail>(&what)) return one->error.size();
+    return 0;
+}
+
+failure overloaded() {
+    return {.code = errc::overloaded,
+            .possible = effect::none,
+            .detail = "the store's queue is full; raise queue_max or slow down"};
+}
+
+bool reserved(const command& what) {
+    return !mutant(bug::completion_refused) && of_running_attempt(what);
+}
+
+} // namespace
+
+std::size_t weight(const record_id& id, const command& what) {
+    constexpr std::size_t overhead = 512;
+    return overhead + id.tenant.size() + id.operation.size() + id.key.size() + body_bytes(what);
+}
+
+batch_lane::batch_lane(batch_backend& backend, lane_wake wake, lane_options options)
+    : backend_(backend), options_(options), wake_(std::move(wake)) {
+    SEMEL_ASSERT(options_.batch_max > 0);
+}
+
+batch_lane::~batch_lane() {
+    SEMEL_ASSERT(empty());
+}
+
+bool batch_lane::admit(const ticket& one) {
+    if (reserved(one.it.what)) return true;
+    const bool room = callers_.size() < options_.queue_max &&
+                      caller_bytes_ + one.bytes <= options_.queue_bytes_max;
+    if (!room) ++refused_;
+    return room;
+}
+
+void batch_lane::enqueue(ticket& one) {
+    if (reserved(one.it.what)) {
+        owners_.push_back(&one);
+    } else {
+        callers_.push_back(&one);
+        caller_bytes_ += one.bytes;
+    }
+}
+
+std::unique_ptr<batch_lane::ticket> batch_lane::make_ticket(submission one) {
+    auto made = std::make_unique<ticket>();
+    made->bytes = weight(one.what.id, one.what.what);
+    made->it.hash = hash_of(one.what.id);
+    made->it.id = std::move(one.what.id);
+    made->it.what = std::move(one.what.what);
+    made->it.now = one.what.now;
+    made->done = std::move(one.done);
+    return made;
+}
+
+// A leader at work looks at the queue again when its batch is done.
+void batch_lane::ask_for_pump() {
+    if (leading_ || woken_ || empty()) return;
+    woken_ = true;
+    wake_();
+}
+
+void batch_lane::submit(envelope what, completion done) {
+    auto one = make_ticket({.what = std::move(what), .done = std::move(done)});
+    {
+        const std::lock_guard lock{mutex_};
+        if (admit(*one)) {
+            enqueue(*one.release());
+            ask_for_pump();
+            return;
+        }
+    }
+    one->done(overloaded());
+}
+
+void batch_lane::submit_all(std::vector<submission> many) {
+    std::vector<std::unique_ptr<ticket>> tickets;
+    tickets.reserve(many.size());
+    for (auto& one : many) tickets.push_back(make_ticket(std::move(one)));
+    {
+        const std::lock_guard lock{mutex_};
+        for (auto& one : tickets) {
+            if (admit(*one)) enqueue(*one.release());
+        }
+        ask_for_pump();
+    }
+    for (auto& one : tickets) {
+        if (one != nullptr) one->done(overloaded());
+    }
+}
+
+result<reply> batch_lane::call(const record_id& id, command what, std::optional<time_point> now) {
+    ticket mine;
+    mine.bytes = weight(id, what);
+    mine.it.hash = hash_of(id);
+    mine.it.id = id;
+    mine.it.what = std::move(what);
+    mine.it.now = now;
+    mine.parked = &parker::mine();
+
+    std::unique_lock lock{mutex_};
+    if (!admit(mine)) return overloaded();
+    enqueue(mine);
+    while (!mine.finished) {
+        if (!leading_ && !mine.taken) {
+            lead(lock);
+            continue;
+        }
+        const int seen = mine.parked->ticket();
+        lock.unlock();
+        // Answered between the two lines above: the ticket has moved on and park() returns at once.
+        if (!mine.finished) mine.parked->park(seen);
+        if (mine.finished) return std::move(*mine.it.answer);
+        lock.lock();
+    }
+    return std::move(*mine.it.answer);
+}
+
+bool batch_lane::pump() {
+    std::unique_lock lock{mutex_};
+    woken_ = false;
+    if (leading_ || empty()) return false;
+    lead(lock);
+    return !leading_ && !empty();
+}
+
+// Commands on one record keep their order and never share a batch: a repeat stays in the queue, and
+// so do all behind it that name the same record.
+void batch_lane::take(queue& from, std::vector<ticket*>& batch, std::size_t& bytes) {
+    absl::flat_hash_set<std::uint64_t> taken;
+    for (const ticket* one : batch) taken.insert(one->it.hash);
+    queue left;
+    while (!from.empty() && batch.size() < options_.batch_max) {
+        ticket* one = from.front();
+        const bool fits = batch.empty() || bytes + one->bytes <= options_.batch_bytes_max;
+        if (!fits || left.size() >= 4 * options_.batch_max) break;
+        from.pop_front();
+        if (taken.insert(one->it.hash).second) {
+            batch.push_back(one);
+            bytes += one->bytes;
+        } else {
+            left.push_back(one);
+        }
+    }
+    from.insert(from.begin(), left.begin(), left.end());
+}
+
+std::vector<batch_lane::ticket*> batch_lane::take_batch() {
+    std::vector<ticket*> batch;
+    std::size_t bytes = 0;
+    take(owners_, batch, bytes);
+    const std::size_t owners = batch.size();
+    take(callers_, batch, bytes);
+    for (std::size_t at = owners; at < batch.size(); ++at) caller_bytes_ -= batch[at]->bytes;
+    for (ticket* one : batch) one->taken = true;
+    return batch;
+}
+
+// Executes one batch. Unlocked while the backend works and while the callers are answered.
+void batch_lane::lead(std::unique_lock<std::mutex>& lock) {
+    leading_ = true;
+    gather(lock);
+    std::vector<ticket*> batch = take_batch();
+    lock.unlock();
+
+    std::vector<job*> jobs;
+    jobs.reserve(batch.size());
+    for (ticket* one : batch) jobs.push_back(&one->it);
+    // One order everywhere: two lanes that lock the same rows cannot deadlock.
+    std::sort(jobs.begin(), jobs.end(), [](const job* a, const job* b) { return a->id < b->id; });
+    backend_.execute(jobs);
+
+    // Parked callers are woken before the lane goes on, so that their next commands come into the
+    // next batch: else there are always two halves, and two commits where one would do.
+    const auto is_parked = [](const ticket* one) { return one->parked != nullptr; };
+    const auto split = std::stable_partition(batch.begin(), batch.end(), is_parked);
+    const std::span<ticket* const> parked{batch.begin(), split};
+    answer(parked);
+
+    lock.lock();
+    leading_ = false;
+    returning_ = parked.size();
+    pass_on();
+    lock.unlock();
+    // Completions may do anything, also wait for this lane.
+    answer({split, batch.end()});
+    lock.lock();
+}
+
+// The callers just answered mostly come back at once. They get the processor first, as long as that
+// brings any; nobody waits for those who stay away.
+void batch_lane::gather(std::unique_lock<std::mutex>& lock) {
+    std::size_t here = owners_.size() + callers_.size();
+    while (here < returning_) {
+        lock.unlock();
+        std::this_thread::yield();
+        lock.lock();
+        const std::size_t before = std::exchange(here, owners_.size() + callers_.size());
+        if (here == before) break;
+    }
+    returning_ = 0;
+}
+
+// The lane is idle and something may wait: a parked caller leads next, else the lane's own thread.
+void batch_lane::pass_on() {
+    if (empty()) return;
+    const ticket* next = owners_.empty() ? callers_.front() : owners_.front();
+    if (next->parked != nullptr) {
+        next->parked->unpark();
+    } else {
+        ask_for_pump();
+    }
+}
+
+void batch_lane::answer(std::span<ticket* const> batch) {
+    for (ticket* one : batch) {
+        SEMEL_ASSERT(one->it.answer.has_value());
+        if (one->parked == nullptr) {
+            const std::unique_ptr<ticket> owned{one};
+            owned->done(std::move(*owned->it.answer));
+            continue;
+        }
+        // The ticket lives on its thread's stack and is gone once `finished` is set.
+        parker* waiting = one->parked;
+        one->finished.store(true, std::memory_order_release);
+        waiting->unpark();
+    }
+}
+
+std::uint64_t batch_lane::refused() const {
+    const std::lock_guard lock{mutex_};
+    return refused_;
+}
+
+std::size_t batch_lane::waiting() const {
+    const std::lock_guard lock{mutex_};
+    return owners_.size() + callers_.size();
+}
+
+} // namespace semel

@@ -1,0 +1,112 @@
+// The batch lane: a bounded queue and "take all that is waiting, execute as one batch, complete
+// each".
+//
+// It is group commit on SQLite, pipelining on Redis, multi-row statements on PostgreSQL and
+// MariaDB.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "semel/function.hpp"
+#include "semel/store.hpp"
+
+namespace semel {
+
+// One command in a lane. The backend reads the first group and sets `answer`.
+struct job {
+    record_id id;
+    command what;
+    std::optional<time_point> now = {};
+    std::uint64_t hash = 0;
+
+    std::optional<result<reply>> answer = {};
+};
+
+// Executes batches; used by one thread at a time per lane. Every job gets an answer of its own,
+// also when the batch as a whole fails. No record occurs twice in a batch; jobs come sorted by
+// record id.
+class batch_backend {
+public:
+    virtual ~batch_backend() = default;
+    virtual void execute(std::span<job* const> batch) = 0;
+};
+
+struct lane_options {
+    std::size_t queue_max = 65'536;
+    std::size_t queue_bytes_max = std::size_t{256} << 20;
+    std::size_t batch_max = 256;
+    std::size_t batch_bytes_max = std::size_t{8} << 20;
+};
+
+// Where a lane's asynchronous batches run: the lane asks, once per burst, that somebody calls
+// pump().
+using lane_wake = unique_function<void()>;
+
+// Thread-safe. A lane flushes as soon as it is idle; nobody waits for a batch to fill.
+class batch_lane {
+public:
+    batch_lane(batch_backend& backend, lane_wake wake, lane_options options = {});
+    ~batch_lane();
+
+    // Refuses begins and lookups when full: then `done` is called inline with errc::overloaded.
+    void submit(envelope what, completion done);
+
+    // The same for many, which are then in the queue before the next batch is taken.
+    void submit_all(std::vector<submission> many);
+
+    // A blocking caller that finds the lane idle runs the batch itself: no thread hop.
+    [[nodiscard]] result<reply> call(const record_id& id, command what,
+                                     std::optional<time_point> now);
+
+    // Executes one batch if something waits and nobody else is at it; true if more waits.
+    bool pump();
+
+    [[nodiscard]] std::uint64_t refused() const;
+    [[nodiscard]] std::size_t waiting() const;
+
+private:
+    struct ticket;
+    using queue = std::deque<ticket*>;
+
+    static std::unique_ptr<ticket> make_ticket(submission one);
+    [[nodiscard]] bool admit(const ticket& one);
+    void ask_for_pump();
+    void enqueue(ticket& one);
+    void take(queue& from, std::vector<ticket*>& batch, std::size_t& bytes);
+    [[nodiscard]] std::vector<ticket*> take_batch();
+    void lead(std::unique_lock<std::mutex>& lock);
+    void gather(std::unique_lock<std::mutex>& lock);
+    void pass_on();
+    [[nodiscard]] bool empty() const { return owners_.empty() && callers_.empty(); }
+    static void answer(std::span<ticket* const> batch);
+
+    // Constant after construction.
+    batch_backend& backend_;
+    const lane_options options_;
+
+    mutable std::mutex mutex_;
+    // Guarded by mutex_.
+    lane_wake wake_;
+    queue owners_;  // commands of running attempts: never refused, taken first
+    queue callers_; // begins, lookups, operator acts
+    std::size_t caller_bytes_ = 0;
+    std::uint64_t refused_ = 0;
+    std::size_t returning_ = 0; // callers that the last batch has answered
+    bool leading_ = false;      // somebody executes a batch
+    bool woken_ = false;        // pump() has been asked for and has not come yet
+};
+
+// True for the commands of a running attempt, whose place was reserved when its begin was admitted.
+[[nodiscard]] bool of_running_attempt(const command& what);
+
+// Bytes a command keeps in the queue; an estimate that counts what can be large.
+[[nodiscard]] std::size_t weight(const record_id& id, const command& what);
+
+} // namespace semel

@@ -1,0 +1,61 @@
+// A store made of batch lanes, each with a thread of its own: the shape of every durable or remote
+// driver.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "semel/store.hpp"
+#include "store/lane.hpp"
+
+namespace semel {
+
+// Calls lane.pump() on its own thread whenever it is woken. Destruction drains the lane first.
+class lane_thread {
+public:
+    lane_thread(batch_backend& backend, lane_options options);
+    ~lane_thread();
+
+    batch_lane& lane() { return lane_; }
+
+private:
+    void wake();
+    void run();
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool woken_ = false;    // guarded by mutex_
+    bool stopping_ = false; // guarded by mutex_
+    batch_lane lane_;
+    std::thread thread_;
+};
+
+// Drivers derive from this and add sweep, audit and traits. Thread-safe.
+class laned_store : public store {
+public:
+    void submit(envelope what, completion done) override;
+    void submit_all(std::vector<submission> many) override;
+    result<reply> call(const record_id& id, command what,
+                       std::optional<time_point> now = {}) override;
+
+protected:
+    // Lanes are chosen by record hash, so that commands on one record keep their order. Renewals go
+    // through the keeper's backend: a lane full of slow batches must not cost anybody its lease.
+    laned_store(std::vector<std::unique_ptr<batch_backend>> backends,
+                std::unique_ptr<batch_backend> keeper, lane_options options);
+
+    // Answers everything that was submitted. A driver whose backends use its own members calls this
+    // first in its destructor.
+    void drain();
+
+private:
+    [[nodiscard]] std::size_t route(const record_id& id, const command& what);
+
+    std::vector<std::unique_ptr<batch_backend>> backends_;
+    std::vector<std::unique_ptr<lane_thread>> lanes_; // the keeper's is the last
+};
+
+} // namespace semel

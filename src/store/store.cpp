@@ -1,0 +1,29 @@
+#include "semel/store.hpp"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+namespace semel {
+
+void store::submit_all(std::vector<submission> many) {
+    for (auto& one : many) submit(std::move(one.what), std::move(one.done));
+}
+
+result<reply> store::call(const record_id& id, command what, std::optional<time_point> now) {
+    std::mutex mutex;
+    std::condition_variable answered;
+    std::optional<result<reply>> got;
+    envelope sent{.id = id, .what = std::move(what), .now = now};
+    submit(std::move(sent), [&](result<reply> one) {
+        // Notified under the lock: the waiting frame is gone once it can be taken.
+        const std::lock_guard lock{mutex};
+        got.emplace(std::move(one));
+        answered.notify_one();
+    });
+    std::unique_lock lock{mutex};
+    answered.wait(lock, [&] { return got.has_value(); });
+    return std::move(*got);
+}
+
+} // namespace semel
