@@ -1,0 +1,99 @@
+// One lock's worth of the memory store.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "semel/store.hpp"
+#include "semel/stores/memory.hpp"
+#include "stores/memory/expiry_index.hpp"
+
+namespace semel {
+
+// What all stripes share: the bounds and how much of them is used.
+struct memory_budget {
+    const memory_options options;
+    std::atomic<std::size_t> records = 0;
+    std::atomic<std::size_t> bytes = 0;
+
+    [[nodiscard]] bool full() const {
+        return records.load(std::memory_order_relaxed) >= options.records_max ||
+               bytes.load(std::memory_order_relaxed) >= options.bytes_max;
+    }
+};
+
+// Thread-safe. `hash` is always hash_of(id), computed once by the caller.
+class alignas(64) stripe {
+public:
+    explicit stripe(memory_budget& budget) : budget_(budget) {}
+
+    [[nodiscard]] result<reply> execute(const record_id& id, std::uint64_t hash, command&& what,
+                                        time_point now);
+    [[nodiscard]] sweep_report sweep(std::size_t records_max, time_point now);
+    [[nodiscard]] std::vector<audit_entry> audit(const record_id& id);
+
+    // How many entries the expiry index has; about one per record.
+    [[nodiscard]] std::size_t hints();
+
+private:
+    struct entry {
+        std::uint64_t hash;
+        record_id id;
+        record it;
+        std::size_t bytes = 0;
+        time_point filed = time_point::max(); // when its earliest hint in the expiry index is due
+    };
+    struct probe {
+        std::uint64_t hash;
+        const record_id* id;
+    };
+    // A record that waits for a hint with this hash: with equal hashes, each gets its own.
+    struct hinted {
+        std::uint64_t hash;
+        time_point now;
+    };
+    struct hasher {
+        using is_transparent = void;
+        std::size_t operator()(const std::unique_ptr<entry>& one) const { return one->hash; }
+        std::size_t operator()(const probe& one) const { return one.hash; }
+        std::size_t operator()(const hinted& one) const { return one.hash; }
+    };
+    struct equal {
+        using is_transparent = void;
+        bool operator()(const std::unique_ptr<entry>& a, const std::unique_ptr<entry>& b) const {
+            return a == b;
+        }
+        bool operator()(const std::unique_ptr<entry>& a, const probe& b) const {
+            return a->hash == b.hash && a->id == *b.id;
+        }
+        bool operator()(const std::unique_ptr<entry>& a, const hinted& b) const {
+            return a->hash == b.hash && a->filed <= b.now;
+        }
+    };
+    using entries = absl::flat_hash_set<std::unique_ptr<entry>, hasher, equal>;
+
+    // All below: mutex_ is held.
+    [[nodiscard]] entry* insert(const record_id& id, std::uint64_t hash);
+    void put(entry& one, record after, time_point now);
+    void erase(entries::iterator at);
+    enum class purged { nothing_due, not_yet, removed };
+    purged purge_one(time_point now);
+    [[nodiscard]] bool make_room(time_point now);
+    void file(entry& one, time_point now);
+    void keep(const record_id& id, audit_entry what);
+
+    memory_budget& budget_;
+    std::mutex mutex_;
+    entries entries_;
+    expiry_index expiry_;
+    std::uint64_t fence_floor_ = 0; // the highest fence removed from this stripe
+    std::deque<std::pair<record_id, audit_entry>> audit_;
+};
+
+} // namespace semel
