@@ -1,0 +1,39 @@
+// Records in an SQLite file: `sqlite:path`. The embedded default: durable, nothing to install.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "semel/policy.hpp"
+#include "semel/result.hpp"
+#include "semel/store.hpp"
+
+namespace semel {
+
+struct sqlite_options {
+    std::string path; // created if it is not there; its folder must be
+    // Tables are called <prefix>record, <prefix>meta …: letters, digits and underscores. Several
+    // stores with different prefixes may share a file, also with tables of the application.
+    std::string table_prefix = "semel_";
+    // How long a command waits for other processes that write to the file: then errc::timed_out.
+    duration lock_wait = std::chrono::seconds{5};
+    std::size_t cache_bytes = std::size_t{64} << 20; // of pages, for the writing connection
+    std::size_t queue_max = limits{}.queue_max;      // waiting begins and look-ups
+    std::size_t batch_max = 256;                     // commands per commit
+};
+
+// Opens the file and creates or migrates the tables. Many processes may open one file at the same
+// time and use it together; it must lie on a local disk.
+//
+// The file is switched to write-ahead logging with synchronous=FULL: a command is answered after
+// its commit has reached the disk, and what waited meanwhile is committed together. Time is this
+// machine's wall clock.
+//
+// Errors, each before anything has been changed: not_a_store (the file is not a database),
+// read_only, schema_newer (made by a newer semel), no_space, timed_out (locked by somebody else),
+// invalid_argument (prefix or path), unavailable (the folder is missing, or I/O errors).
+[[nodiscard]] result<std::unique_ptr<store>> open_sqlite_store(const sqlite_options& options);
+
+} // namespace semel

@@ -1,0 +1,56 @@
+// Store URLs: scheme, target, parameters.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "semel/result.hpp"
+
+namespace semel {
+
+// `scheme:target?name=value&name=value`, with %XX resolved in target and values. Without a colon
+// all of it is the target.
+struct store_url {
+    std::string scheme;
+    std::string target;
+    std::vector<std::pair<std::string, std::string>> parameters;
+};
+
+[[nodiscard]] result<store_url> parse_url(std::string_view url);
+
+// Takes parameters out of a URL one by one; what is left at the end nobody knows.
+class url_parameters {
+public:
+    explicit url_parameters(const store_url& url) : url_(url), left_(url.parameters) {}
+
+    // A count: digits and a suffix k, m or g for powers of `unit`. Leaves `to` alone if absent.
+    template <class Number> void number(std::string_view name, Number& to, std::uint64_t unit) {
+        if (const auto value = take(name)) read(name, *value, unit, to);
+    }
+    void text(std::string_view name, std::string& to) {
+        if (auto value = take(name)) to = *std::move(value);
+    }
+
+    // The first thing that was wrong, or a parameter nobody took.
+    [[nodiscard]] result<void> finish() const;
+
+private:
+    [[nodiscard]] std::optional<std::string> take(std::string_view name);
+    [[nodiscard]] std::optional<std::uint64_t> parse(std::string_view name, std::string_view value,
+                                                     std::uint64_t unit);
+    template <class Number>
+    void read(std::string_view name, std::string_view value, std::uint64_t unit, Number& to) {
+        if (const auto count = parse(name, value, unit)) to = static_cast<Number>(*count);
+    }
+
+    const store_url& url_;
+    std::vector<std::pair<std::string, std::string>> left_;
+    std::string known_;
+    std::optional<failure> wrong_;
+};
+
+} // namespace semel

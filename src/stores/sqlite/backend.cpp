@@ -1,0 +1,134 @@
+#include "stores/sqlite/backend.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include "stores/sqlite/schema.hpp"
+
+namespace semel::sqlite {
+
+namespace {
+
+bool reads_only(const job* one) {
+    return std::holds_alternative<commands::lookup>(one->what);
+}
+
+void answer_all(std::span<job* const> batch, const failure& why) {
+    for (job* one : batch) one->answer = why;
+}
+
+failure out_of_memory() {
+    return {.code = errc::no_space, .possible = effect::none, .detail = "sqlite: out of memory"};
+}
+
+} // namespace
+
+time_point wall_clock() {
+    return std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());
+}
+
+result<std::unique_ptr<backend>> backend::open(const sqlite_options& options, write_gate& gate,
+                                               std::size_t cache_bytes) {
+    auto opened = connection::open(
+        {.path = options.path, .lock_wait = options.lock_wait, .cache_bytes = cache_bytes});
+    if (!opened) return std::move(opened).error();
+    connection& on = **opened;
+    // A newer file must be left alone, so this comes before anything is written.
+    const auto version = schema_version(on, options.table_prefix);
+    if (!version) return version.error();
+    if (auto ready = on.make_durable(); !ready) return std::move(ready).error();
+    if (auto ready = migrate(on, options.table_prefix); !ready) return std::move(ready).error();
+    auto prepared = records::prepare(on, options.table_prefix);
+    if (!prepared) return std::move(prepared).error();
+
+    std::unique_ptr<backend> made{new backend{options, gate}};
+    made->on_ = *std::move(opened);
+    made->records_ = *std::move(prepared);
+    return made;
+}
+
+void backend::execute(std::span<job* const> batch) {
+    if (transact(batch) == verdict::answered) return;
+    // One command failed and the transaction with it. Each gets a transaction of its own, so that
+    // only the culprit fails.
+    for (job* const& one : batch) {
+        one->answer.reset();
+        static_cast<void>(transact({&one, 1}));
+    }
+}
+
+backend::verdict backend::transact(std::span<job* const> batch) {
+    const bool reading = std::all_of(batch.begin(), batch.end(), reads_only);
+    std::optional<result<write_gate::pass>> turn;
+    if (!reading) {
+        turn.emplace(gate_.enter(lock_wait_));
+        if (!*turn) {
+            answer_all(batch, turn->error());
+            return verdict::answered;
+        }
+    }
+    if (auto begun = on_->begin(reading ? access::read : access::write); !begun) {
+        answer_all(batch, begun.error());
+        return verdict::answered;
+    }
+    records_->enter();
+    wrote_.clear();
+    try {
+        return execute_each(batch);
+    } catch (const std::bad_alloc&) {
+        return give_up(batch, out_of_memory());
+    }
+}
+
+backend::verdict backend::execute_each(std::span<job* const> batch) {
+    wrote_.reserve(batch.size());
+    const time_point now = wall_clock();
+    for (job* one : batch) {
+        const time_point at = one->now.value_or(now);
+        auto done = records_->execute(one->id, one->what, at);
+        if (on_->failed()) return give_up(batch, done.error());
+        if (!done) {
+            one->answer = std::move(done).error();
+            continue;
+        }
+        if (done->what != change::none) wrote_.push_back(one);
+        one->answer = reply{.said = std::move(done->said), .now = at};
+    }
+    commit();
+    return verdict::answered;
+}
+
+backend::verdict backend::give_up(std::span<job* const> batch, const failure& why) {
+    on_->rollback();
+    if (batch.size() > 1) return verdict::culprit_unknown;
+    answer_all(batch, why);
+    return verdict::answered;
+}
+
+// What was only read stays answered: no command of a batch sees what another one wrote.
+void backend::commit() {
+    const auto done = on_->commit();
+    if (done) return;
+    on_->rollback();
+    answer_all(wrote_, done.error());
+}
+
+result<std::size_t> backend::purge(std::size_t most, std::optional<time_point> now) {
+    const auto turn = gate_.enter(lock_wait_);
+    if (!turn) return turn.error();
+    if (auto begun = on_->begin(access::write); !begun) return std::move(begun).error();
+    records_->enter();
+    auto removed = records_->purge(most, now.value_or(wall_clock()));
+    if (removed) {
+        if (auto done = on_->commit(); !done) removed = std::move(done).error();
+    }
+    if (!removed) on_->rollback();
+    return removed;
+}
+
+result<std::vector<audit_entry>> backend::audit(const record_id& id) {
+    return records_->audit(id);
+}
+
+} // namespace semel::sqlite

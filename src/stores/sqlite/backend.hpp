@@ -1,0 +1,50 @@
+// Group commit: one transaction per batch of a lane.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "semel/result.hpp"
+#include "semel/stores/sqlite.hpp"
+#include "store/lane.hpp"
+#include "stores/sqlite/connection.hpp"
+#include "stores/sqlite/records.hpp"
+#include "stores/sqlite/write_gate.hpp"
+
+namespace semel::sqlite {
+
+// The store's clock: this machine's wall clock, which all processes on the file share.
+[[nodiscard]] time_point wall_clock();
+
+class backend final : public batch_backend {
+public:
+    // The gate is shared by all backends of one store and outlives them.
+    static result<std::unique_ptr<backend>> open(const sqlite_options& options, write_gate& gate,
+                                                 std::size_t cache_bytes);
+
+    void execute(std::span<job* const> batch) override;
+
+    // A chunk of a sweep in a transaction of its own.
+    [[nodiscard]] result<std::size_t> purge(std::size_t most, std::optional<time_point> now);
+    [[nodiscard]] result<std::vector<audit_entry>> audit(const record_id& id);
+
+private:
+    backend(const sqlite_options& options, write_gate& gate)
+        : lock_wait_(options.lock_wait), gate_(gate) {}
+
+    enum class verdict { answered, culprit_unknown };
+    [[nodiscard]] verdict transact(std::span<job* const> batch);
+    [[nodiscard]] verdict execute_each(std::span<job* const> batch);
+    [[nodiscard]] verdict give_up(std::span<job* const> batch, const failure& why);
+    void commit();
+
+    const duration lock_wait_;
+    write_gate& gate_;
+    std::unique_ptr<connection> on_;
+    std::unique_ptr<records> records_; // its statements go before the connection
+    std::vector<job*> wrote_;          // in the transaction at work
+};
+
+} // namespace semel::sqlite

@@ -1,0 +1,124 @@
+// sqlite3* and sqlite3_stmt* with owners, errors as values, and a bounded wait for locks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "semel/result.hpp"
+#include "semel/time.hpp"
+#include "stores/sqlite/errors.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace semel::sqlite {
+
+class connection;
+
+// A prepared statement. It belongs to its connection and must not outlive it.
+class statement {
+public:
+    statement() = default;
+    statement(connection& on, sqlite3_stmt* it) : on_(&on), it_(it) {}
+
+private:
+    friend class query;
+    friend class connection;
+    struct finalizer {
+        void operator()(sqlite3_stmt* it) const;
+    };
+
+    connection* on_ = nullptr;
+    std::unique_ptr<sqlite3_stmt, finalizer> it_;
+};
+
+// One run of a statement; it is reset when this goes out of scope. Bound bytes must live until
+// then. Parameters count from 1, columns from 0.
+class query {
+public:
+    explicit query(statement& of) : of_(of) {}
+    query(const query&) = delete;
+    query& operator=(const query&) = delete;
+    ~query();
+
+    query& bind(int at, std::int64_t value);
+    query& bind(int at, std::string_view bytes);
+    query& bind_null(int at);
+    query& bind(int at, time_point when) { return bind(at, when.time_since_epoch().count()); }
+
+    enum class step_result { row, done };
+    [[nodiscard]] result<step_result> step();
+    // For statements without rows: how many rows they changed.
+    [[nodiscard]] result<std::int64_t> run();
+
+    [[nodiscard]] bool is_null(int column) const;
+    [[nodiscard]] std::int64_t integer(int column) const;
+    [[nodiscard]] std::string_view bytes(int column) const; // until the next step
+    [[nodiscard]] time_point time(int column) const {
+        return time_point{duration{integer(column)}};
+    }
+
+private:
+    query& bound(int code);
+
+    statement& of_;
+    int bind_error_ = 0;
+};
+
+struct connection_options {
+    std::string path;
+    duration lock_wait = {};
+    std::size_t cache_bytes = 0;
+};
+
+enum class access { read, write };
+
+// One thread at a time.
+class connection {
+public:
+    // Opens or creates the file and makes sure that it can be written. Changes nothing in it.
+    static result<std::unique_ptr<connection>> open(const connection_options& options);
+
+    connection(const connection&) = delete;
+    connection& operator=(const connection&) = delete;
+    ~connection();
+
+    // Write-ahead logging for the file, synchronous=FULL and the cache size for this connection.
+    [[nodiscard]] result<void> make_durable();
+
+    [[nodiscard]] result<statement> prepare(std::string_view sql);
+    [[nodiscard]] result<void> execute(const std::string& statements);
+
+    // A write transaction locks out other writers at once.
+    [[nodiscard]] result<void> begin(access how);
+    [[nodiscard]] result<void> commit();
+    void rollback();
+
+    // Whether a statement has failed since begin(). SQLite may then have left the transaction by
+    // itself, so nothing further must run in it.
+    [[nodiscard]] bool failed() const { return failed_; }
+
+    [[nodiscard]] sqlite3* native() { return db_; }
+
+private:
+    friend class query;
+    explicit connection(const connection_options& options) : options_(options) {}
+
+    static int wait_for_lock(void* self, int tries);
+    [[nodiscard]] result<void> switch_to_wal();
+    [[nodiscard]] failure fail(int code, phase when);
+    [[nodiscard]] failure cannot_open(int code);
+
+    const connection_options options_;
+    sqlite3* db_ = nullptr;
+    statement begin_read_;
+    statement begin_write_;
+    statement commit_;
+    local_time lock_deadline_ = {};
+    bool failed_ = false;
+};
+
+} // namespace semel::sqlite

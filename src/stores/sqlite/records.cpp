@@ -1,0 +1,311 @@
+#include "stores/sqlite/records.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "stores/sqlite/statements.hpp"
+
+namespace semel::sqlite {
+
+namespace {
+
+std::int64_t as_integer(std::uint64_t value) {
+    return std::bit_cast<std::int64_t>(value);
+}
+
+void bind_id(query& to, const record_id& id) {
+    to.bind(1, id.tenant).bind(2, id.operation).bind(3, id.key);
+}
+
+std::string_view view(const owner_bytes& owner) {
+    return {owner.data(), owner.size()};
+}
+
+result<void> run(query& one) {
+    auto done = one.run();
+    if (!done) return std::move(done).error();
+    return {};
+}
+
+} // namespace
+
+result<std::unique_ptr<records>> records::prepare(connection& on, std::string_view prefix) {
+    const statement_texts texts{prefix};
+    std::unique_ptr<records> made{new records};
+    struct {
+        statement& where;
+        const std::string& sql;
+    } const all[]{
+        {made->insert_, texts.insert},
+        {made->complete_, texts.complete},
+        {made->load_, texts.load},
+        {made->save_, texts.save},
+        {made->erase_, texts.erase},
+        {made->load_checkpoints_, texts.load_checkpoints},
+        {made->add_checkpoint_, texts.add_checkpoint},
+        {made->erase_checkpoints_, texts.erase_checkpoints},
+        {made->read_floor_, texts.floor},
+        {made->raise_floor_, texts.raise_floor},
+        {made->add_audit_, texts.add_audit},
+        {made->load_audit_, texts.load_audit},
+        {made->find_expired_, texts.find_expired},
+        {made->find_forsaken_, texts.find_forsaken},
+    };
+    for (const auto& one : all) {
+        auto ready = on.prepare(one.sql);
+        if (!ready) return std::move(ready).error();
+        one.where = *std::move(ready);
+    }
+    return made;
+}
+
+// ---- commands -----------------------------------------------------------------------------------
+
+result<executed> records::execute(const record_id& id, const command& what, time_point now) {
+    if (const auto* one = std::get_if<commands::begin>(&what)) {
+        auto done = begin_new(id, *one, now);
+        if (!done) return std::move(done).error();
+        if (*done) return **std::move(done);
+    }
+    if (const auto* one = std::get_if<commands::complete>(&what)) {
+        auto done = complete_running(id, *one, now);
+        if (!done) return std::move(done).error();
+        if (*done) return **std::move(done);
+    }
+    return load_apply_save(id, what, now);
+}
+
+// The usual begin finds nothing: one statement, which says so if it was not the usual one.
+result<std::optional<executed>> records::begin_new(const record_id& id, const commands::begin& what,
+                                                   time_point now) {
+    const auto lowest = floor();
+    if (!lowest) return lowest.error();
+    auto made = apply(nullptr, what, {.now = now, .fence_floor = *lowest});
+    const auto inserted = insert(id, *made.after);
+    if (!inserted) return inserted.error();
+    if (!*inserted) return std::optional<executed>{};
+    return std::optional<executed>{{.said = std::move(made.said), .what = made.what}};
+}
+
+// The usual completion finds its own claim: one statement, equal to what apply() does with it.
+result<std::optional<executed>>
+records::complete_running(const record_id& id, const commands::complete& what, time_point now) {
+    const owner_bytes owner = bytes_of(what.by.owner);
+    const time_point expires_at = now + what.retention;
+    query update{complete_};
+    bind_id(update, id);
+    update.bind(4, as_integer(what.by.fence)).bind(5, view(owner));
+    update.bind(6, now).bind(7, expires_at);
+    update.bind(8, static_cast<std::int64_t>(what.result.kind));
+    update.bind(9, as_integer(what.result.checksum));
+    update.bind(10, what.result.type).bind(11, what.result.ref).bind(12, what.result.body);
+    const auto changed = update.run();
+    if (!changed) return changed.error();
+    if (*changed == 0) return std::optional<executed>{};
+    return std::optional<executed>{
+        {.said = answers::stored{.expires_at = expires_at}, .what = change::put}};
+}
+
+result<executed> records::load_apply_save(const record_id& id, const command& what,
+                                          time_point now) {
+    const auto before = load(id);
+    if (!before) return before.error();
+    const auto lowest = floor();
+    if (!lowest) return lowest.error();
+    auto made =
+        apply(*before ? &(*before)->it : nullptr, what, {.now = now, .fence_floor = *lowest});
+    if (auto written = write(id, *before, made); !written) return std::move(written).error();
+    return executed{.said = std::move(made.said), .what = made.what};
+}
+
+result<void> records::write(const record_id& id, const std::optional<stored_row>& before,
+                            const applied& made) {
+    if (made.audit) {
+        if (auto kept = keep(id, *made.audit); !kept) return kept;
+    }
+    switch (made.what) {
+    case change::none: return {};
+    case change::put: {
+        if (before) return save(*before, *made.after);
+        const auto inserted = insert(id, *made.after);
+        if (!inserted) return inserted.error();
+        return {};
+    }
+    case change::erase: {
+        if (auto raised = raise_floor(before->it.holder.fence); !raised) return raised;
+        return erase(before->id, static_cast<std::int64_t>(before->it.checkpoints.size()));
+    }
+    }
+    return {};
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+result<std::optional<records::stored_row>> records::load(const record_id& id) {
+    std::optional<stored_row> row;
+    std::int64_t checkpoints = 0;
+    {
+        query select{load_};
+        bind_id(select, id);
+        const auto stepped = select.step();
+        if (!stepped) return stepped.error();
+        if (*stepped == query::step_result::done) return row;
+        auto read = read_record(select, 1);
+        if (!read) return std::move(read).error();
+        checkpoints = read->checkpoints;
+        row.emplace(stored_row{.id = select.integer(0), .it = std::move(read->it)});
+    }
+    if (checkpoints > 0) {
+        if (auto read = load_checkpoints(*row, checkpoints); !read) return std::move(read).error();
+    }
+    return row;
+}
+
+result<void> records::load_checkpoints(stored_row& row, std::int64_t expected) {
+    query select{load_checkpoints_};
+    select.bind(1, row.id);
+    while (true) {
+        const auto stepped = select.step();
+        if (!stepped) return stepped.error();
+        if (*stepped == query::step_result::done) break;
+        row.it.checkpoints.push_back(
+            {.name = std::string{select.bytes(0)}, .data = std::string{select.bytes(1)}});
+    }
+    if (static_cast<std::int64_t>(row.it.checkpoints.size()) == expected) return {};
+    return failure{.code = errc::corrupt,
+                   .possible = effect::none,
+                   .detail = "sqlite: checkpoints of a record are missing; restore them or remove "
+                             "the record"};
+}
+
+result<bool> records::insert(const record_id& id, const record& it) {
+    owner_bytes owner;
+    query add{insert_};
+    bind_id(add, id);
+    bind_record(add, 4, it, owner);
+    const auto changed = add.run();
+    if (!changed) return changed.error();
+    return *changed == 1;
+}
+
+result<void> records::save(const stored_row& before, const record& after) {
+    if (auto saved = save_checkpoints(before, after); !saved) return saved;
+    owner_bytes owner;
+    query update{save_};
+    update.bind(1, before.id);
+    bind_record(update, 2, after, owner);
+    return run(update);
+}
+
+result<void> records::save_checkpoints(const stored_row& before, const record& after) {
+    const auto& old = before.it.checkpoints;
+    const auto& now = after.checkpoints;
+    std::size_t kept = old.size();
+    const bool grown = now.size() >= kept && std::equal(old.begin(), old.end(), now.begin());
+    if (!grown) {
+        query forget{erase_checkpoints_};
+        forget.bind(1, before.id);
+        if (auto done = run(forget); !done) return done;
+        kept = 0;
+    }
+    for (std::size_t i = kept; i < now.size(); ++i) {
+        query add{add_checkpoint_};
+        add.bind(1, before.id).bind(2, static_cast<std::int64_t>(i));
+        add.bind(3, now[i].name).bind(4, now[i].data);
+        if (auto done = run(add); !done) return done;
+    }
+    return {};
+}
+
+result<void> records::erase(std::int64_t row, std::int64_t checkpoints) {
+    if (checkpoints > 0) {
+        query forget{erase_checkpoints_};
+        forget.bind(1, row);
+        if (auto done = run(forget); !done) return done;
+    }
+    query remove{erase_};
+    remove.bind(1, row);
+    return run(remove);
+}
+
+result<void> records::keep(const record_id& id, const audit_entry& what) {
+    query add{add_audit_};
+    bind_id(add, id);
+    add.bind(4, what.at).bind(5, what.act).bind(6, what.actor).bind(7, what.reason);
+    add.bind(8, as_integer(what.fence));
+    return run(add);
+}
+
+result<std::vector<audit_entry>> records::audit(const record_id& id) {
+    std::vector<audit_entry> found;
+    query select{load_audit_};
+    bind_id(select, id);
+    while (true) {
+        const auto stepped = select.step();
+        if (!stepped) return stepped.error();
+        if (*stepped == query::step_result::done) return found;
+        found.push_back({.at = select.time(0),
+                         .act = std::string{select.bytes(1)},
+                         .actor = std::string{select.bytes(2)},
+                         .reason = std::string{select.bytes(3)},
+                         .fence = std::bit_cast<std::uint64_t>(select.integer(4))});
+    }
+}
+
+// ---- fence floor and sweeping -------------------------------------------------------------------
+
+// Other processes raise it too, so it is read in every transaction that needs it.
+result<std::uint64_t> records::floor() {
+    if (floor_) return *floor_;
+    query select{read_floor_};
+    const auto stepped = select.step();
+    if (!stepped) return stepped.error();
+    if (*stepped == query::step_result::done) {
+        return failure{.code = errc::corrupt,
+                       .possible = effect::none,
+                       .detail =
+                           "sqlite: the fence floor is missing from the meta table; restore a "
+                           "backup"};
+    }
+    floor_ = std::bit_cast<std::uint64_t>(select.integer(0));
+    return *floor_;
+}
+
+result<void> records::raise_floor(std::uint64_t to) {
+    query update{raise_floor_};
+    update.bind(1, as_integer(to));
+    floor_.reset();
+    return run(update);
+}
+
+result<void> records::find(statement& with, std::size_t most, time_point now,
+                           std::vector<candidate>& found) {
+    query select{with};
+    select.bind(1, now).bind(2, static_cast<std::int64_t>(most - found.size()));
+    while (true) {
+        const auto stepped = select.step();
+        if (!stepped) return stepped.error();
+        if (*stepped == query::step_result::done) return {};
+        found.push_back({.id = select.integer(0),
+                         .fence = select.integer(1),
+                         .checkpoints = select.integer(2)});
+    }
+}
+
+result<std::size_t> records::purge(std::size_t most, time_point now) {
+    std::vector<candidate> found;
+    for (auto* with : {&find_expired_, &find_forsaken_}) {
+        if (auto done = find(*with, most, now, found); !done) return std::move(done).error();
+    }
+    if (found.empty()) return std::size_t{0};
+    const auto by_fence = [](const candidate& a, const candidate& b) { return a.fence < b.fence; };
+    const auto highest = std::max_element(found.begin(), found.end(), by_fence);
+    auto raised = raise_floor(std::bit_cast<std::uint64_t>(highest->fence));
+    if (!raised) return std::move(raised).error();
+    for (const auto& one : found) {
+        if (auto gone = erase(one.id, one.checkpoints); !gone) return std::move(gone).error();
+    }
+    return found.size();
+}
+
+} // namespace semel::sqlite

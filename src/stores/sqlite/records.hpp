@@ -1,0 +1,85 @@
+// The record machine on SQLite tables. Used inside a transaction of its connection.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "semel/command.hpp"
+#include "semel/record_machine.hpp"
+#include "semel/result.hpp"
+#include "stores/sqlite/connection.hpp"
+#include "stores/sqlite/row.hpp"
+
+namespace semel::sqlite {
+
+// What became of one command.
+struct executed {
+    answer said;
+    change what = change::none;
+};
+
+// One thread at a time, like its connection.
+class records {
+public:
+    static result<std::unique_ptr<records>> prepare(connection& on, std::string_view prefix);
+
+    // A transaction has begun: what was known of the last one is forgotten.
+    void enter() { floor_.reset(); }
+
+    // As apply() says, at `now`.
+    [[nodiscard]] result<executed> execute(const record_id& id, const command& what,
+                                           time_point now);
+
+    // Removes up to `most` records nobody can need any more, and says how many there were.
+    [[nodiscard]] result<std::size_t> purge(std::size_t most, time_point now);
+
+    [[nodiscard]] result<std::vector<audit_entry>> audit(const record_id& id);
+
+private:
+    struct stored_row {
+        std::int64_t id = 0;
+        record it;
+    };
+    struct candidate {
+        std::int64_t id;
+        std::int64_t fence;
+        std::int64_t checkpoints;
+    };
+
+    records() = default;
+
+    [[nodiscard]] result<std::optional<executed>>
+    begin_new(const record_id& id, const commands::begin& what, time_point now);
+    [[nodiscard]] result<std::optional<executed>>
+    complete_running(const record_id& id, const commands::complete& what, time_point now);
+    [[nodiscard]] result<executed> load_apply_save(const record_id& id, const command& what,
+                                                   time_point now);
+
+    [[nodiscard]] result<std::optional<stored_row>> load(const record_id& id);
+    [[nodiscard]] result<void> load_checkpoints(stored_row& row, std::int64_t expected);
+    [[nodiscard]] result<bool> insert(const record_id& id, const record& it);
+    [[nodiscard]] result<void> save(const stored_row& before, const record& after);
+    [[nodiscard]] result<void> save_checkpoints(const stored_row& before, const record& after);
+    [[nodiscard]] result<void> erase(std::int64_t row, std::int64_t checkpoints);
+    [[nodiscard]] result<void> keep(const record_id& id, const audit_entry& what);
+    [[nodiscard]] result<void> write(const record_id& id, const std::optional<stored_row>& before,
+                                     const applied& made);
+
+    [[nodiscard]] result<std::uint64_t> floor();
+    [[nodiscard]] result<void> raise_floor(std::uint64_t to);
+    [[nodiscard]] result<void> find(statement& with, std::size_t most, time_point now,
+                                    std::vector<candidate>& found);
+
+    std::optional<std::uint64_t> floor_; // as of this transaction, once asked for
+
+    statement insert_, complete_, load_, save_, erase_;
+    statement load_checkpoints_, add_checkpoint_, erase_checkpoints_;
+    statement read_floor_, raise_floor_;
+    statement add_audit_, load_audit_;
+    statement find_expired_, find_forsaken_;
+};
+
+} // namespace semel::sqlite

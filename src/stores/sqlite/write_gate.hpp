@@ -1,0 +1,49 @@
+// One writer at a time, first come first served, among the connections of one store.
+//
+// SQLite itself lets waiting connections poll, and a busy lane would starve the keeper's renewals.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "semel/result.hpp"
+#include "semel/time.hpp"
+
+namespace semel::sqlite {
+
+// Thread-safe.
+class write_gate {
+public:
+    // Leaves the gate when it goes out of scope.
+    class pass {
+    public:
+        explicit pass(write_gate& gate) : gate_(&gate) {}
+        pass(pass&& other) noexcept : gate_(std::exchange(other.gate_, nullptr)) {}
+        pass& operator=(pass&&) = delete;
+        ~pass() {
+            if (gate_ != nullptr) gate_->leave();
+        }
+
+    private:
+        write_gate* gate_;
+    };
+
+    // Fails with errc::timed_out if it is not one's turn within `patience`.
+    [[nodiscard]] result<pass> enter(duration patience);
+
+private:
+    struct waiter {
+        std::condition_variable turn;
+        bool admitted = false;
+    };
+
+    void leave();
+
+    std::mutex mutex_;
+    // Guarded by mutex_.
+    bool taken_ = false;
+    std::deque<waiter*> waiting_;
+};
+
+} // namespace semel::sqlite

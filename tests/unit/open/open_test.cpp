@@ -1,0 +1,98 @@
+#include "semel/open.hpp"
+
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+namespace semel {
+namespace {
+
+using testing::HasSubstr;
+
+class Open : public testing::Test {
+protected:
+    Open() {
+        std::string name = (std::filesystem::temp_directory_path() / "semel-XXXXXX").string();
+        folder_ = ::mkdtemp(name.data());
+    }
+    ~Open() override { std::filesystem::remove_all(folder_); }
+
+    static failure why_not(std::string_view url, const open_options& options = {}) {
+        auto opened = open(url, options);
+        if (opened) return {.code = errc::internal, .detail = "it could be opened"};
+        return std::move(opened).error();
+    }
+
+    std::string folder_;
+};
+
+TEST_F(Open, BuildsAMemoryStore) {
+    const auto store = open("memory:");
+
+    ASSERT_TRUE(store) << describe(store.error());
+    EXPECT_TRUE((*store)->traits().in_memory);
+}
+
+TEST_F(Open, PassesBoundsToTheMemoryStore) {
+    const auto store = open("memory:?records_max=1&bytes_max=64m").value();
+    const commands::begin begin{.owner = {.high = 1, .low = 1}, .lease = std::chrono::seconds{1}};
+
+    const auto first = store->call({.tenant = "t", .operation = "o", .key = "1"}, begin);
+    const auto second = store->call({.tenant = "t", .operation = "o", .key = "2"}, begin);
+
+    EXPECT_TRUE(first);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, errc::no_space);
+}
+
+TEST_F(Open, BuildsAnSqliteStore) {
+    const auto store = open("sqlite:" + folder_ + "/a.db");
+
+    ASSERT_TRUE(store) << describe(store.error());
+    EXPECT_TRUE((*store)->traits().durable);
+    EXPECT_TRUE(std::filesystem::exists(folder_ + "/a.db"));
+}
+
+TEST_F(Open, TakesAnAbsolutePathBehindAnEmptyHost) {
+    EXPECT_TRUE(open("sqlite://" + folder_ + "/a.db?prefix=x_&lock_wait_ms=100&cache_bytes=8m"));
+    EXPECT_TRUE(std::filesystem::exists(folder_ + "/a.db"));
+}
+
+TEST_F(Open, RefusesAHostBeforeAFile) {
+    EXPECT_EQ(why_not("sqlite://db.example.com/a.db").code, errc::invalid_argument);
+}
+
+TEST_F(Open, TheUrlsPrefixGoesBeforeTheOptions) {
+    const std::string url = "sqlite:" + folder_ + "/a.db";
+
+    EXPECT_EQ(why_not(url, {.table_prefix = "1"}).code, errc::invalid_argument);
+    EXPECT_TRUE(open(url + "?prefix=good_", {.table_prefix = "1"}));
+}
+
+TEST_F(Open, AnUnknownUrlListsTheKnownOnes) {
+    for (const char* url : {"oracle:x", "", ":", "orders.db", "SQLITE:x"}) {
+        const failure why = why_not(url);
+
+        EXPECT_EQ(why.code, errc::unknown_store) << url;
+        EXPECT_EQ(why.possible, effect::none);
+        EXPECT_THAT(why.detail, HasSubstr("known: memory:, sqlite:path")) << url;
+    }
+}
+
+TEST_F(Open, UnknownParametersAreErrors) {
+    EXPECT_EQ(why_not("memory:?record_max=5").code, errc::invalid_argument);
+    EXPECT_EQ(why_not("sqlite:" + folder_ + "/a.db?cache=5").code, errc::invalid_argument);
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "/a.db"));
+}
+
+TEST_F(Open, MemoryHasNoPath) {
+    EXPECT_EQ(why_not("memory:orders").code, errc::invalid_argument);
+}
+
+TEST_F(Open, SqliteNeedsAPath) {
+    EXPECT_EQ(why_not("sqlite:").code, errc::invalid_argument);
+}
+
+} // namespace
+} // namespace semel
