@@ -33,7 +33,7 @@ answers::started adopted(const record& it) {
 
 } // namespace
 
-begin_machine::begin_machine(begin_options options)
+begin_machine::begin_machine(begin_options&& options)
     : options_(std::move(options)),
       polls_(options_.polls, options_.seed),
       retries_(options_.polls, ~options_.seed) {}
@@ -54,19 +54,19 @@ begin_step begin_machine::ask_lookup() {
     return begin_steps::ask{.what = commands::lookup{}};
 }
 
-begin_step begin_machine::on_reply(reply got, local_time now) {
+begin_step begin_machine::on_reply(reply&& got, local_time now) {
     retries_.reset();
     if (auto* started = std::get_if<answers::started>(&got.said)) {
         return begin_steps::run{.started = std::move(*started), .now = got.now};
     }
     if (std::holds_alternative<answers::in_progress>(got.said)) return on_busy(std::move(got), now);
     if (const auto* found = std::get_if<answers::found>(&got.said)) {
-        return on_found(*found, std::move(got));
+        return on_found(*found, got.now);
     }
     return begin_steps::answered{.with = std::move(got)};
 }
 
-begin_step begin_machine::on_busy(reply got, local_time now) {
+begin_step begin_machine::on_busy(reply&& got, local_time now) {
     const auto busy = std::get<answers::in_progress>(got.said);
     // Our own earlier begin arrived after all: the record tells what it started.
     if (busy.holder.owner == options_.what.owner) return ask_lookup();
@@ -77,12 +77,12 @@ begin_step begin_machine::on_busy(reply got, local_time now) {
                              .why = begin_steps::wait::reason::held_by_other};
 }
 
-begin_step begin_machine::on_found(const answers::found& found, reply got) {
+begin_step begin_machine::on_found(const answers::found& found, time_point now) {
     in_doubt_ = false;
     const auto& it = found.current;
     const bool ours =
         it && it->state == record_state::processing && it->holder.owner == options_.what.owner;
-    if (ours) return begin_steps::run{.started = adopted(*it), .now = got.now};
+    if (ours) return begin_steps::run{.started = adopted(*it), .now = now};
     // Not applied, or not yet: the same owner asks again and will recognise itself.
     return ask_begin();
 }

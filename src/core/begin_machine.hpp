@@ -55,10 +55,10 @@ using begin_step = std::variant<begin_steps::ask, begin_steps::wait, begin_steps
 
 class begin_machine {
 public:
-    explicit begin_machine(begin_options options);
+    explicit begin_machine(begin_options&& options);
 
     [[nodiscard]] begin_step start();
-    [[nodiscard]] begin_step on_reply(reply got, local_time now);
+    [[nodiscard]] begin_step on_reply(reply&& got, local_time now);
     [[nodiscard]] begin_step on_failure(failure why, local_time now);
     [[nodiscard]] begin_step on_timer();
     // The caller has had enough: the next "in progress" is the answer.
@@ -67,8 +67,8 @@ public:
 private:
     [[nodiscard]] begin_step ask_begin();
     [[nodiscard]] begin_step ask_lookup();
-    [[nodiscard]] begin_step on_busy(reply got, local_time now);
-    [[nodiscard]] begin_step on_found(const answers::found& found, reply got);
+    [[nodiscard]] begin_step on_busy(reply&& got, local_time now);
+    [[nodiscard]] begin_step on_found(const answers::found& found, time_point now);
 
     begin_options options_;
     backoff polls_;

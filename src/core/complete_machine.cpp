@@ -4,7 +4,7 @@
 
 namespace semel {
 
-complete_machine::complete_machine(complete_options options)
+complete_machine::complete_machine(complete_options&& options)
     : options_(std::move(options)), retries_(options_.retries, options_.seed) {}
 
 complete_step complete_machine::start() {
@@ -15,7 +15,7 @@ complete_step complete_machine::on_timer() {
     return complete_steps::ask{.what = options_.what};
 }
 
-complete_step complete_machine::on_reply(reply got) {
+complete_step complete_machine::on_reply(reply&& got) {
     return complete_steps::settled{.with = std::move(got)};
 }
 

@@ -45,10 +45,10 @@ using complete_step = std::variant<complete_steps::ask, complete_steps::wait,
 // so that its answer *is* the read, and "already stored by the same attempt" is one of the answers.
 class complete_machine {
 public:
-    explicit complete_machine(complete_options options);
+    explicit complete_machine(complete_options&& options);
 
     [[nodiscard]] complete_step start();
-    [[nodiscard]] complete_step on_reply(reply got);
+    [[nodiscard]] complete_step on_reply(reply&& got);
     [[nodiscard]] complete_step on_failure(failure why, local_time now);
     [[nodiscard]] complete_step on_timer();
     [[nodiscard]] const command& what() const { return options_.what; }

@@ -1,0 +1,178 @@
+// The engine for Boost.Asio programs. The work runs on the caller's executor, as a plain function
+// or as a coroutine; nothing blocks.
+//
+//   auto op  = engine.async_execute<order>(std::move(request), std::move(work));
+//   auto out = co_await std::move(op);
+//
+// Keep the two lines apart, and name request and work first: g++ 12 destroys some temporaries twice
+// inside a co_await expression. The engine outlives the operation.
+#pragma once
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "semel/engine.hpp"
+
+namespace semel {
+
+namespace detail {
+
+template <class T> struct is_awaitable : std::false_type {};
+template <class T, class E> struct is_awaitable<boost::asio::awaitable<T, E>> : std::true_type {};
+
+// Work and the typed value it ends with, shared by the running work and the completion.
+template <class T, class Work> struct asio_state : typed_end<T> {
+    explicit asio_state(Work w) : work(std::move(w)) {}
+    Work work;
+};
+
+template <class T, class Work>
+boost::asio::awaitable<work_end> awaited(std::shared_ptr<asio_state<T, Work>> state,
+                                         execution& run) {
+    using value_type = typename outcome<T>::value_type;
+    try {
+        auto op = state->work(run);
+        if constexpr (std::is_same_v<decltype(op), boost::asio::awaitable<void>>) {
+            co_await std::move(op);
+            co_return state->ended(value_type{});
+        } else {
+            auto said = co_await std::move(op);
+            co_return state->ended(std::move(said));
+        }
+    } catch (...) {
+        co_return threw_end{std::current_exception()};
+    }
+}
+
+// Runs the work on `executor` and reports its end.
+template <class T, class Work, class Executor>
+void start_on(const Executor& executor, std::shared_ptr<asio_state<T, Work>> state, execution& run,
+              unique_function<void(work_end)> done) {
+    auto ended = std::make_shared<unique_function<void(work_end)>>(std::move(done));
+    if constexpr (is_awaitable<std::invoke_result_t<Work&, execution&>>::value) {
+        boost::asio::co_spawn(executor, awaited<T, Work>(std::move(state), run),
+                              [ended](std::exception_ptr thrown, work_end end) {
+                                  (*ended)(thrown ? work_end{threw_end{thrown}} : std::move(end));
+                              });
+    } else {
+        boost::asio::post(executor, [state = std::move(state), &run, ended] {
+            try {
+                (*ended)(state->ended(called<T>(state->work, run)));
+            } catch (...) {
+                (*ended)(threw_end{std::current_exception()});
+            }
+        });
+    }
+}
+
+// Connects an Asio cancellation slot to an attempt that is made a moment later.
+class cancel_link {
+public:
+    void connect(std::shared_ptr<cancellable> attempt) {
+        const std::lock_guard lock{mutex_};
+        attempt_ = std::move(attempt);
+        if (asked_ && attempt_) attempt_->cancel();
+    }
+    void cancel() {
+        const std::lock_guard lock{mutex_};
+        asked_ = true;
+        if (attempt_) attempt_->cancel();
+    }
+
+private:
+    std::mutex mutex_;
+    std::shared_ptr<cancellable> attempt_; // guarded by mutex_
+    bool asked_ = false;                   // guarded by mutex_
+};
+
+template <class T, class Work> class async_execution {
+public:
+    explicit async_execution(engine& on) : on_(&on) {}
+
+    template <class Handler> void operator()(Handler&& handler, request what, Work work) {
+        const auto executor = boost::asio::get_associated_executor(handler);
+        auto state = std::make_shared<asio_state<T, Work>>(std::move(work));
+        auto link = std::make_shared<cancel_link>();
+        if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
+            slot.is_connected()) {
+            slot.assign([link](boost::asio::cancellation_type) { link->cancel(); });
+        }
+        auto starter = [state, executor](execution& run, unique_function<void(work_end)> done) {
+            start_on<T, Work>(executor, state, run, std::move(done));
+        };
+        link->connect(on_->start(std::move(what), std::move(starter),
+                                 completion<Handler>(std::forward<Handler>(handler), state)));
+    }
+
+private:
+    template <class Handler>
+    static auto completion(std::decay_t<Handler> handler,
+                           std::shared_ptr<asio_state<T, Work>> state) {
+        auto executor = boost::asio::get_associated_executor(handler);
+        auto guard = boost::asio::make_work_guard(executor);
+        return [handler = std::move(handler), executor, guard = std::move(guard),
+                state = std::move(state)](raw_outcome raw) mutable {
+            boost::asio::post(executor, [handler = std::move(handler), state = std::move(state),
+                                         raw = std::move(raw)]() mutable {
+                std::move(handler)(state->finish(std::move(raw)));
+            });
+        };
+    }
+
+    engine* on_;
+};
+
+} // namespace detail
+
+// The work takes `execution&` and returns T or verdict<T>, or an awaitable of either. Its own
+// exception comes out of co_await unchanged. Cancelling the operation stops *waiting* for somebody
+// else's result.
+template <class T, class Work> auto engine::async_execute(request what, Work work) {
+    return boost::asio::async_initiate<const boost::asio::deferred_t, void(outcome<T>)>(
+        detail::async_execution<T, Work>{*this}, boost::asio::deferred, std::move(what),
+        std::move(work));
+}
+
+// execution::step for coroutines: `work` returns an awaitable. Call as
+//   auto op = semel::async_step<T>(run, "charge", std::move(work)); auto value = co_await
+//   std::move(op);
+template <class T, class Work>
+boost::asio::awaitable<T> async_step(execution& run, std::string name, Work work) {
+    if (const std::string* known = run.port().recorded(name)) co_return codec<T>::decode(*known);
+    auto op = work();
+    T made = co_await std::move(op);
+    auto initiate = [&run](auto handler, std::string under, std::string data) {
+        auto executor = boost::asio::get_associated_executor(handler);
+        auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+        run.port().record_async(
+            std::move(under), std::move(data), [executor, shared](result<void> got) {
+                std::exception_ptr thrown;
+                if (!got && got.error().code == errc::stopped) {
+                    thrown = std::make_exception_ptr(lease_lost{});
+                } else if (!got) {
+                    thrown = std::make_exception_ptr(failure_error{got.error()});
+                }
+                boost::asio::post(executor, [shared, thrown] { std::move (*shared)(thrown); });
+            });
+    };
+    auto stored =
+        boost::asio::async_initiate<const boost::asio::deferred_t, void(std::exception_ptr)>(
+            initiate, boost::asio::deferred, std::move(name), codec<T>::encode(made));
+    co_await std::move(stored);
+    co_return made;
+}
+
+} // namespace semel

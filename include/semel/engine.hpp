@@ -1,0 +1,166 @@
+// The engine: runs work exactly once per record id and gives every repeat the first answer.
+//
+//   auto store  = semel::open("sqlite:orders.db").value();
+//   auto engine = semel::engine{std::move(store), {.lease = 30s, .retention = 24h}};
+//   auto outcome = engine.execute<std::string>(
+//       {.tenant = "acme", .operation = "ORDER_CREATE", .key = key,
+//        .content = semel::fingerprint::json(body)},
+//       [&](semel::execution& run) { return create_order(body, run.child_key("payment")); });
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "semel/detail/work.hpp"
+#include "semel/execution.hpp"
+#include "semel/log.hpp"
+#include "semel/outcome.hpp"
+#include "semel/policy.hpp"
+#include "semel/request.hpp"
+#include "semel/runtime.hpp"
+#include "semel/store.hpp"
+#include "semel/sweep.hpp"
+#include "semel/transaction.hpp"
+
+namespace semel {
+
+struct engine_options {
+    std::map<std::string, operation_policy> operations = {}; // others use the default policy
+    semel::limits limits = {};
+    sweep_options sweep = {};
+    // How long a store that cannot answer is asked again before a caller is told "unavailable".
+    duration store_patience = std::chrono::seconds{5};
+    // How long a caller waits for its completion to be acknowledged before it is told
+    // "unconfirmed".
+    duration confirm_max = std::chrono::seconds{10};
+    // How long a completion goes on in the background.
+    duration completion_patience = std::chrono::minutes{10};
+    // How long the destructor waits for completions that are under way.
+    duration drain_max = std::chrono::seconds{30};
+    std::shared_ptr<logger> log = {};             // default: spdlog to stderr, warnings and above
+    std::shared_ptr<semel::runtime> runtime = {}; // default: make_system_runtime()
+};
+
+// What the engine has counted since it began. Nothing hides.
+struct engine_counters {
+    std::uint64_t executed = 0, replayed = 0, in_progress = 0, mismatched = 0, failed = 0;
+    std::uint64_t in_doubt = 0, unconfirmed = 0, unavailable = 0;
+    std::uint64_t lost_leases = 0;          // renewals refused or unanswered in time
+    std::uint64_t fenced_completions = 0;   // work whose result was dropped for the winner's
+    std::uint64_t lost_completions = 0;     // given up after completion_patience
+    std::uint64_t tombstones = 0;           // effects whose body was not kept
+    std::uint64_t waiters_refused = 0;      // over waiters_per_key_max or waiters_max
+    std::uint64_t executions_refused = 0;   // over executions_max
+    std::uint64_t swept = 0;                // records removed by the sweeper
+    std::uint64_t running = 0, waiting = 0; // now
+};
+
+struct message {
+    std::string key = {};
+    std::optional<fingerprint> content = {};
+};
+
+class engine_core;
+
+// Thread-safe. The destructor drains: it waits for completions that are under way (up to
+// drain_max).
+//
+// Blocking calls run the work on the calling thread. Once the work has succeeded, nothing the
+// caller does keeps its result from being stored. Bad input (empty or over-long names, zero or
+// negative durations …) is an `unavailable` outcome whose why() has errc::invalid_argument or
+// limit_exceeded, before anything was sent or run.
+class engine {
+public:
+    explicit engine(std::unique_ptr<store> store, operation_policy defaults = {},
+                    engine_options options = {});
+    engine(engine&&) noexcept;
+    engine& operator=(engine&&) noexcept;
+    ~engine();
+
+    // Runs `work` once for this record id. The work takes `execution&` (or nothing) and returns T
+    // or verdict<T>. Its own exception reaches the caller that ran it unchanged; repeats get
+    // `failed`.
+    template <class T, class Work> outcome<T> execute(request what, Work&& work) {
+        detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
+        raw_outcome raw = run(std::move(what), typed);
+        return typed.finish(std::move(raw));
+    }
+
+    // For messages: a duplicate is acknowledged, one in progress is redelivered later. `scope`
+    // names tenant, operation, key and content; its wait mode is "answer".
+    template <class Work> consumed consume(request scope, duration retention, Work&& work) {
+        scope.with.retention = retention;
+        scope.with.wait = wait_mode::answer;
+        return detail::as_consumed(
+            execute<void>(std::move(scope), std::forward<Work>(work)).kind());
+    }
+
+    // N messages, one store round trip for all claims and one for all completions. `work` is called
+    // as work(index, execution&) for each new one, in order, on this thread; an exception makes
+    // that item `failed` and does not stop the others. One answer per item.
+    std::vector<consumed> consume_batch(const request& scope, std::vector<message> messages,
+                                        unique_function<void(std::size_t, execution&)> work);
+
+    // Plain dedup: runs `action` unless this id has been seen within the default retention.
+    template <class Action> consumed once(std::string id, Action&& action) {
+        return consume({.tenant = "semel", .operation = "once", .key = std::move(id)},
+                       default_retention(), [&] { action(); });
+    }
+
+    // Runs `work` and stores its record in one transaction of our own on the caller's connection:
+    // exactly once, whatever crashes. See semel/transaction/*.hpp for the connections.
+    template <class T, class Work>
+    outcome<T> transact(transaction_port& connection, request what, Work&& work) {
+        detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
+        raw_outcome raw = run_transaction(connection, std::move(what), typed, joining::own);
+        return typed.finish(std::move(raw));
+    }
+    template <class T, class Work>
+    outcome<T> transact(transaction_port&& connection, request what, Work&& work) {
+        return transact<T>(connection, std::move(what), std::forward<Work>(work));
+    }
+
+    // The same inside a transaction that the caller owns. Never commits: the outcome is provisional
+    // until the caller has. If it is neither executed nor replayed, roll back.
+    template <class T, class Work>
+    outcome<T> execute_in(transaction_port& transaction, request what, Work&& work) {
+        detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
+        raw_outcome raw = run_transaction(transaction, std::move(what), typed, joining::joined);
+        return typed.finish(std::move(raw));
+    }
+    template <class T, class Work>
+    outcome<T> execute_in(transaction_port&& transaction, request what, Work&& work) {
+        return execute_in<T>(transaction, std::move(what), std::forward<Work>(work));
+    }
+
+    // A deferred operation for Asio; include semel/asio.hpp, where it is defined.
+    template <class T, class Work> auto async_execute(request what, Work work);
+
+    // The callback form under it. `work` is started without blocking and ends by calling its
+    // `done`, once, from any thread; `done` of this call is called once, on any thread, and must be
+    // short. The returned handle cancels *waiting*; work that has begun runs on and is stored.
+    using started_work = unique_function<void(execution&, unique_function<void(detail::work_end)>)>;
+    std::shared_ptr<detail::cancellable> start(request what, started_work work,
+                                               unique_function<void(raw_outcome)> done);
+
+    // An operator's or reconciler's view and acts, past the engine's own book-keeping.
+    [[nodiscard]] store& records();
+    [[nodiscard]] engine_counters counters() const;
+    [[nodiscard]] duration default_retention() const;
+
+private:
+    enum class joining { own, joined };
+    raw_outcome run(request&& what, detail::work& work);
+    raw_outcome run_transaction(transaction_port& port, request what, detail::work& work,
+                                joining how);
+
+    // Shared with attempts whose completion goes on after drain_max.
+    std::shared_ptr<engine_core> core_;
+};
+
+} // namespace semel

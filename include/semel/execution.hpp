@@ -1,0 +1,93 @@
+// One running attempt, as the work sees it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "semel/codec.hpp"
+#include "semel/function.hpp"
+#include "semel/record.hpp"
+#include "semel/result.hpp"
+#include "semel/verdict.hpp"
+
+namespace semel {
+
+// The attempt has lost its record: somebody took over, or the lease ran out unrenewed. Thrown by
+// step(); work may let it pass, the caller then gets the winner's outcome.
+class lease_lost : public std::runtime_error {
+public:
+    lease_lost() : std::runtime_error("the lease on the record was lost") {}
+};
+
+// Behind `execution`: what the engine provides. One per attempt.
+class execution_port {
+public:
+    virtual ~execution_port() = default;
+    virtual const record_id& id() const = 0;
+    virtual claim by() const = 0;
+    virtual std::uint32_t attempt_count() const = 0;
+    virtual bool taken_over() const = 0;
+    virtual std::stop_token stop_token() const = 0;
+    // The data recorded under `name` by this attempt or an earlier one, or null.
+    virtual const std::string* recorded(std::string_view name) const = 0;
+    // Blocks until stored. Throws lease_lost, failure_error.
+    virtual void record(std::string_view name, std::string data) = 0;
+    // The same without blocking; `done` is called once, from any thread.
+    virtual void record_async(std::string name, std::string data,
+                              unique_function<void(result<void>)> done) = 0;
+    virtual void set_result_ref(std::string ref) = 0;
+};
+
+// Used by the work's own thread(s) of control; not for two threads at once.
+class execution {
+public:
+    explicit execution(execution_port& port) : port_(port) {}
+
+    // A number that grows with every attempt on this record: downstream systems that remember the
+    // highest one can refuse stale holders. It orders holders; it does not count effects.
+    [[nodiscard]] std::uint64_t fence() const { return port_.by().fence; }
+    [[nodiscard]] std::uint32_t attempt() const { return port_.attempt_count(); }
+    // An earlier attempt may have done some or all of the work.
+    [[nodiscard]] bool taken_over() const { return port_.taken_over(); }
+    // Asked to stop: the lease is lost or about to be.
+    [[nodiscard]] std::stop_token stop_token() const { return port_.stop_token(); }
+    [[nodiscard]] const std::string& key() const { return port_.id().key; }
+    // The key for a call this work makes: the same on every attempt, so the callee can deduplicate.
+    [[nodiscard]] std::string child_key(std::string_view suffix) const;
+    // A small stable reference to what was made, kept beside the result. Throws failure_error
+    // (errc::limit_exceeded) for more than limits::result_ref_bytes_max bytes.
+    void set_result_ref(std::string ref);
+    // For adapters (semel/asio.hpp) and work that is itself asynchronous.
+    [[nodiscard]] execution_port& port() { return port_; }
+
+    // A checkpoint: runs `work` and records its result under `name`; where an attempt has recorded
+    // it before, returns that instead. Run at least once, recorded once. T is what the work
+    // returns.
+    template <class Work> auto step(std::string_view name, Work&& work) {
+        using value_type = std::invoke_result_t<Work&>;
+        if constexpr (std::is_void_v<value_type>) {
+            if (port_.recorded(name) != nullptr) return;
+            work();
+            port_.record(name, {});
+        } else {
+            if (const std::string* known = port_.recorded(name)) {
+                return value_type{codec<value_type>::decode(*known)};
+            }
+            value_type made = work();
+            port_.record(name, codec<value_type>::encode(made));
+            return made;
+        }
+    }
+
+private:
+    execution_port& port_;
+};
+
+} // namespace semel

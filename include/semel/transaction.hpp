@@ -1,0 +1,62 @@
+// The port between the engine and a database transaction on the caller's own connection.
+//
+// The record, the business rows and the outbox events commit together: there is never a record
+// without its effect, nor an effect without its record, whatever crashes. Users see it through the
+// headers in semel/transaction/, one per database.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "semel/record.hpp"
+#include "semel/record_machine.hpp"
+#include "semel/result.hpp"
+#include "semel/time.hpp"
+
+namespace semel {
+
+// The record as this transaction sees it, with the key locked against every other one.
+struct locked_record {
+    std::optional<record> stored = {}; // expired ones too: their fence counts
+    instant at = {};
+};
+
+// Who wins when another transaction holds the key.
+enum class on_locked : std::uint8_t {
+    wait,   // up to the connection's own lock time-out
+    answer, // errc::conflict at once: the engine answers "in progress"
+};
+
+// One connection, used by one thread. Every call maps native errors to a failure; errc::conflict
+// means that the whole transaction may be repeated.
+class transaction_port {
+public:
+    virtual ~transaction_port() = default;
+
+    // Starts a transaction of our own. errc::invalid_argument if the connection is already in one,
+    // or its settings cannot keep the promise (errc::unsupported).
+    virtual result<void> begin(on_locked locked) = 0;
+
+    // Joins the caller's open transaction: errc::invalid_argument if there is none.
+    virtual result<void> join() = 0;
+
+    // Locks the key until the end of the transaction and reads the record.
+    virtual result<locked_record> lock(const record_id& id) = 0;
+
+    // The one record write, at the end: an upsert guarded by the fence that lock() saw (0: none).
+    // errc::transaction_broken if the work has meanwhile rolled back, committed or run DDL: then
+    // nothing was written.
+    virtual result<void> save(const record_id& id, const record& after,
+                              std::uint64_t seen_fence) = 0;
+
+    // A failure with effect::unknown is in doubt: the engine reads again.
+    virtual result<void> commit() = 0;
+
+    // Ends the transaction if one is open; also after the work has broken it. Never fails.
+    virtual void rollback() = 0;
+
+    // Identity of the connection, to notice work that nests the same key.
+    [[nodiscard]] virtual const void* connection() const = 0;
+};
+
+} // namespace semel

@@ -1,0 +1,395 @@
+#include "engine/attempt.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/mutant.hpp"
+#include "engine/engine_core.hpp"
+#include "semel/assert.hpp"
+
+namespace semel {
+
+attempt::attempt(engine_core& core, plan&& what, detail::work& work)
+    : core_(core.shared_from_this()),
+      plan_(std::move(what)),
+      owner_(core.new_owner()),
+      work_(&work),
+      strand_(strand::mode::served),
+      inline_(true) {}
+
+attempt::attempt(engine_core& core, plan&& what, engine::started_work work,
+                 unique_function<void(raw_outcome)> done)
+    : core_(core.shared_from_this()),
+      plan_(std::move(what)),
+      owner_(core.new_owner()),
+      work_(nullptr),
+      strand_(strand::mode::free),
+      started_work_(std::move(work)),
+      done_(std::move(done)),
+      inline_(false) {}
+
+attempt::~attempt() {
+    if (admitted_) core_->leave();
+}
+
+local_time attempt::local_now() const {
+    return core_->runtime->now();
+}
+
+// ---- getting in
+// ----------------------------------------------------------------------------------
+
+void attempt::begin() {
+    kept_ = shared_from_this();
+    strand_.post([self = shared_from_this()] { self->start(); });
+}
+
+void attempt::start() {
+    now_ = local_now();
+    if (waits()) wait_until_ = now_ + plan_.wait_max;
+    auto joined = core_->in_flight.join(*this, now_);
+    switch (joined.as) {
+    case flights::role::leads: leading_ = true; return lead();
+    case flights::role::alone: return lead();
+    case flights::role::answered: stage_ = stage::over; return answer(std::move(joined.with));
+    case flights::role::parked: break;
+    }
+    stage_ = stage::parked;
+    // An impatient follower still waits for the leader's first answer, as it would for the store's.
+    arm(waits() ? wait_until_ : now_ + core_->options.store_patience);
+}
+
+void attempt::lead() {
+    stage_ = stage::beginning;
+    if (auto fine = core_->admit(); !fine) return settle_begin(unavailable(fine.error()));
+    admitted_ = true;
+    begin_.emplace(begin_options{.what = begin_of(plan_, owner_),
+                                 .wait_until = wait_until_,
+                                 .patience_until = now_ + core_->options.store_patience,
+                                 .seed = owner_.low});
+    perform(begin_->start());
+}
+
+void attempt::perform(begin_step&& step) {
+    if (auto* next = std::get_if<begin_steps::ask>(&step)) {
+        return ask(std::move(next->what), &attempt::on_begin_answer);
+    }
+    if (const auto* pause = std::get_if<begin_steps::wait>(&step)) {
+        const bool held = pause->why == begin_steps::wait::reason::held_by_other;
+        if (leading_ && held) core_->in_flight.polling(*this, now_ + pause->hint);
+        return arm(pause->until);
+    }
+    if (auto* run = std::get_if<begin_steps::run>(&step)) return on_started(std::move(*run));
+    if (auto* over = std::get_if<begin_steps::answered>(&step)) {
+        return settle_begin(outcome_of(std::move(over->with)));
+    }
+    settle_begin(unavailable(std::move(std::get<begin_steps::refused>(step).why)));
+}
+
+void attempt::on_begin_answer(result<reply>&& got) {
+    now_ = local_now();
+    perform(got ? begin_->on_reply(*std::move(got), now_)
+                : begin_->on_failure(std::move(got).error(), now_));
+}
+
+// Over without running. Followers asked the same question and get the same answer — except that
+// "in progress" is only the impatient ones' answer: the others go on waiting under a new leader.
+void attempt::settle_begin(raw_outcome&& with) {
+    const bool open = with.kind == outcome_kind::in_progress;
+    close(open ? ending::next::open : ending::next::settled, std::move(with));
+}
+
+// ---- the work
+// ------------------------------------------------------------------------------------
+
+void attempt::on_started(begin_steps::run&& run) {
+    stage_ = stage::working;
+    started_ = std::move(run.started);
+    // The lease counts from before the question left, so it cannot end later than the store thinks;
+    // of a begin that was in doubt and found by reading, some of it is over already.
+    lease_.id = &plan_.id;
+    lease_.hash = plan_.hash;
+    lease_.by = started_.by;
+    lease_.term = plan_.lease;
+    lease_.sent_at = asked_at_;
+    lease_.granted = started_.lease_until - run.now;
+    lease_.stop = std::stop_source{};
+    core_->keeper.add(std::shared_ptr<lease>(shared_from_this(), &lease_));
+    if (leading_) {
+        core_->in_flight.running(*this, started_.content, plan_.lease);
+    }
+    run_work();
+}
+
+// Ends asynchronous work once: by its call, or, if the work drops it uncalled, as "unknown".
+class attempt::work_ender {
+public:
+    explicit work_ender(std::shared_ptr<attempt> of) : of_(std::move(of)) {}
+    work_ender(work_ender&&) noexcept = default;
+    work_ender& operator=(work_ender&&) = delete;
+    ~work_ender() {
+        if (of_ != nullptr) (*this)(unknown_verdict{});
+    }
+
+    void operator()(detail::work_end end) {
+        const auto self = std::exchange(of_, nullptr);
+        if (self == nullptr) return;
+        self->strand_.post(
+            [self, end = std::move(end)]() mutable { self->on_work_end(std::move(end)); });
+    }
+
+private:
+    std::shared_ptr<attempt> of_;
+};
+
+void attempt::run_work() {
+    if (work_ != nullptr) return on_work_end(work_->run(view_));
+    try {
+        std::exchange(started_work_, {})(view_, work_ender{shared_from_this()});
+    } catch (...) {
+        on_work_end(detail::threw_end{std::current_exception()});
+    }
+}
+
+void attempt::on_work_end(detail::work_end&& end) {
+    if (stage_ != stage::working) return; // ended twice: the first end counts
+    stage_ = stage::completing;
+    ending made = ending_of(std::move(end), plan_, started_, std::move(result_ref_));
+    own_ = std::move(made.own);
+    const bool shared = policy().owner_failure == on_owner_failure::share;
+    then_ = own_.kind == outcome_kind::failed && shared ? ending::next::settled : made.then;
+    if (own_.result.kind == result_kind::tombstone) bump(core_->counters.tombstones);
+    now_ = local_now();
+    confirm_until_ = now_ + core_->options.confirm_max;
+    complete_.emplace(complete_options{.what = std::move(made.what),
+                                       .give_up_at = now_ + core_->options.completion_patience,
+                                       .seed = owner_.high});
+    if (mutant(bug::waiters_woken_early) && leading_) {
+        core_->in_flight.tell(core_->in_flight.end(*this), told_of(own_));
+        leading_ = false;
+    }
+    perform(complete_->start());
+}
+
+// ---- getting out
+// ---------------------------------------------------------------------------------
+
+void attempt::perform(complete_step&& step) {
+    if (auto* next = std::get_if<complete_steps::ask>(&step)) {
+        // Asynchronously, the answer may take longer than the caller wants to wait for it.
+        if (!inline_ && !answered_) arm(confirm_until_);
+        return ask(std::move(next->what), &attempt::on_complete_answer);
+    }
+    if (const auto* pause = std::get_if<complete_steps::wait>(&step)) {
+        retry_at_ = pause->until;
+        return arm(answered_ ? retry_at_ : std::min(retry_at_, confirm_until_));
+    }
+    if (const auto* done = std::get_if<complete_steps::settled>(&step)) {
+        return on_settled(done->with);
+    }
+    on_gave_up(std::get<complete_steps::gave_up>(step).why);
+}
+
+void attempt::on_complete_answer(result<reply>&& got) {
+    if (stage_ == stage::over) return;
+    if (!got && core_->giving_up()) return on_gave_up(got.error());
+    perform(got ? complete_->on_reply(*std::move(got))
+                : complete_->on_failure(std::move(got).error(), local_now()));
+}
+
+void attempt::on_settled(const reply& got) {
+    if (const auto* fenced = std::get_if<answers::fenced_off>(&got.said)) {
+        bump(core_->counters.fenced_completions);
+        log_warning(*core_->log, "completion fenced off: somebody took over",
+                    {{"operation", plan_.id.operation},
+                     {"key", log_key(plan_.id.key)},
+                     {"fence", started_.by.fence}});
+        if (mutant(bug::fenced_returns_own)) return close(then_, std::move(own_));
+        return close(ending::next::open, winners(*fenced, plan_, got.now));
+    }
+    SEMEL_ASSERT(std::holds_alternative<answers::stored>(got.said));
+    if (own_.kind == outcome_kind::executed) {
+        own_.expires_at = std::get<answers::stored>(got.said).expires_at;
+    }
+    close(then_, std::move(own_));
+}
+
+void attempt::on_gave_up(const failure& why) {
+    bump(core_->counters.lost_completions);
+    log_error(*core_->log, "completion given up: the record's policy decides after its lease",
+              {{"operation", plan_.id.operation},
+               {"key", log_key(plan_.id.key)},
+               {"why", describe(why)}});
+    raw_outcome with = unconfirmed();
+    with.why = why;
+    close(ending::next::open, std::move(with));
+}
+
+// The attempt is over: free the lease, tell the followers, answer the caller.
+void attempt::close(ending::next then, raw_outcome&& with) {
+    const bool worked = stage_ == stage::working || stage_ == stage::completing;
+    stage_ = stage::over;
+    if (worked) core_->keeper.remove(lease_);
+    if (std::exchange(leading_, false)) {
+        if (then == ending::next::open) {
+            core_->in_flight.hand_over(*this, told_of(with));
+        } else if (const auto followers = core_->in_flight.end(*this); !followers.empty()) {
+            core_->in_flight.tell(followers, told_of(with));
+        }
+    }
+    if (!answered_) answer(std::move(with));
+    kept_.reset();
+    if (std::exchange(admitted_, false)) core_->leave();
+}
+
+// What followers hear of it: this attempt's own result is their replay.
+raw_outcome attempt::told_of(const raw_outcome& with) const {
+    raw_outcome told = with;
+    told.thrown = nullptr;
+    if (told.kind != outcome_kind::executed) return told;
+    told.kind = outcome_kind::replayed;
+    told.result = std::get<commands::complete>(complete_->what()).result;
+    return told;
+}
+
+void attempt::answer(raw_outcome&& with) {
+    bump(core_->counters.outcomes[static_cast<std::size_t>(with.kind)]);
+    timer_.reset();
+    answered_.emplace(std::move(with));
+    if (done_) std::exchange(done_, {})(std::move(*answered_));
+    if (stage_ == stage::over) kept_.reset();
+}
+
+// The work's own exception reaches its caller all the same.
+raw_outcome attempt::unconfirmed() const {
+    return {.kind = outcome_kind::unconfirmed,
+            .error = own_.error,
+            .by = started_.by,
+            .attempt = started_.attempt,
+            .thrown = own_.thrown};
+}
+
+raw_outcome attempt::wait_for_answer() {
+    while (!answered_) {
+        if (!strand_.serve(timer_)) on_timer();
+    }
+    inline_ = false;
+    if (stage_ == stage::completing) { // goes on in the background
+        kept_ = shared_from_this();
+        arm(retry_at_);
+    }
+    strand_.leave();
+    return std::move(*answered_);
+}
+
+// ---- events
+// --------------------------------------------------------------------------------------
+
+void attempt::ask(command&& what, on_answer then) {
+    asked_at_ = now_;
+    std::optional<time_point> now;
+    if (mutant(bug::client_clock)) now = core_->client_clock();
+    if (inline_) return (this->*then)(core_->records->call(plan_.id, std::move(what), now));
+    envelope sent{.id = plan_.id, .what = std::move(what), .now = now};
+    core_->records->submit(std::move(sent), [self = shared_from_this(), then](result<reply> got) {
+        self->strand_.post(
+            [self, then, got = std::move(got)]() mutable { ((*self).*then)(std::move(got)); });
+    });
+}
+
+// For what may end in the user's code, from threads and stacks that must not run it.
+template <class Event> void attempt::on_callback_thread(std::shared_ptr<attempt> of, Event event) {
+    auto& runtime = *of->core_->runtime;
+    runtime.post([of = std::move(of), event] { of->strand_.post([of, event] { event(*of); }); });
+}
+
+void attempt::arm(local_time when) {
+    timer_ = when;
+    const std::uint64_t serial = ++timer_serial_;
+    if (inline_) return;
+    // Weak: most timers are never needed, and must keep neither the attempt nor the engine alive.
+    core_->runtime->at(when, [weak = weak_from_this(), serial] {
+        const auto fire = [serial](attempt& it) {
+            if (it.timer_ && it.timer_serial_ == serial) it.on_timer();
+        };
+        if (auto self = weak.lock()) on_callback_thread(std::move(self), fire);
+    });
+}
+
+void attempt::on_timer() {
+    timer_.reset();
+    now_ = local_now();
+    switch (stage_) {
+    case stage::parked: return on_parked_too_long();
+    case stage::beginning: return perform(begin_->on_timer());
+    case stage::completing: break;
+    case stage::fresh:
+    case stage::working:
+    case stage::over: return;
+    }
+    if (!answered_ && now_ >= confirm_until_) {
+        answer(unconfirmed());
+        if (inline_) return; // the caller leaves and re-arms
+    }
+    if (retry_at_ == local_time{}) return; // the store has the question
+    if (now_ < retry_at_) return arm(retry_at_);
+    retry_at_ = {};
+    perform(complete_->on_timer());
+}
+
+void attempt::on_parked_too_long() {
+    const auto stay_away = core_->in_flight.leave(*this, now_);
+    if (!stay_away) return; // the news is on its way
+    if (mutant(bug::waiter_releases_record)) {
+        envelope gone{.id = plan_.id, .what = commands::remove{.actor = "waiter"}};
+        core_->records->submit(std::move(gone), [](result<reply>) {});
+    }
+    stage_ = stage::over;
+    if (waits()) {
+        return answer({.kind = outcome_kind::in_progress, .retry_after = *stay_away});
+    }
+    answer(unavailable({.code = errc::timed_out, .detail = "the store did not answer in time"}));
+}
+
+void attempt::on_news(raw_outcome news) {
+    strand_.post([self = shared_from_this(), news = std::move(news)]() mutable {
+        if (self->stage_ != stage::parked) return;
+        self->stage_ = stage::over;
+        self->answer(std::move(news));
+    });
+}
+
+void attempt::on_promoted(flights::role as) {
+    const auto promoted = [as](attempt& it) {
+        it.timer_.reset();
+        it.now_ = it.local_now();
+        it.leading_ = as == flights::role::leads;
+        it.lead();
+    };
+    // Not from here: attempts that fail at once and promote each other would fill this stack.
+    if (work_ == nullptr) return on_callback_thread(shared_from_this(), promoted);
+    strand_.post([self = shared_from_this(), promoted] { promoted(*self); });
+}
+
+void attempt::cancel() {
+    strand_.post([self = shared_from_this()] { self->on_cancel(); });
+}
+
+void attempt::on_cancel() {
+    if (mutant(bug::completion_cancelled) && stage_ == stage::working) {
+        core_->keeper.remove(lease_);
+        stage_ = stage::over;
+        return kept_.reset();
+    }
+    if (stage_ == stage::parked) {
+        const auto stay_away = core_->in_flight.leave(*this, local_now());
+        if (!stay_away) return;
+        stage_ = stage::over;
+        return answer({.kind = outcome_kind::in_progress, .retry_after = *stay_away});
+    }
+    if (stage_ != stage::beginning) return;
+    begin_->stop_waiting();
+    if (timer_) on_timer(); // between two polls: one last question
+}
+
+} // namespace semel

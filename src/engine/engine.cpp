@@ -1,0 +1,116 @@
+#include "semel/engine.hpp"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "engine/engine_core.hpp"
+#include "engine/transact.hpp"
+
+namespace semel {
+
+namespace {
+
+// True on a thread that is destroying an engine: only there may the core be destroyed in place.
+thread_local bool destroying_engine = false;
+
+class latch {
+public:
+    void open() {
+        const std::lock_guard lock{mutex_};
+        open_ = true;
+        opened_.notify_all();
+    }
+    void wait(duration up_to) {
+        std::unique_lock lock{mutex_};
+        opened_.wait_for(lock, up_to, [&] { return open_; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable opened_;
+    bool open_ = false; // guarded by mutex_
+};
+
+// An attempt may let go of the core last, on a thread of the store or runtime that the core's
+// destruction has to join: a thread of its own then does it.
+struct core_deleter {
+    std::shared_ptr<latch> gone = std::make_shared<latch>();
+
+    void operator()(engine_core* core) const {
+        if (destroying_engine) return destroy(core, *gone);
+        std::thread{[core, gone = gone] { destroy(core, *gone); }}.detach();
+    }
+    static void destroy(engine_core* core, latch& gone) {
+        delete core;
+        gone.open();
+    }
+};
+
+} // namespace
+
+engine::engine(std::unique_ptr<store> store, operation_policy defaults, engine_options options) {
+    auto made =
+        std::make_unique<engine_core>(std::move(store), std::move(defaults), std::move(options));
+    core_ = std::shared_ptr<engine_core>(made.release(), core_deleter{});
+    core_->open();
+}
+
+engine::engine(engine&&) noexcept = default;
+
+engine& engine::operator=(engine&& other) noexcept {
+    if (this != &other) {
+        engine gone{std::move(*this)};
+        core_ = std::move(other.core_);
+    }
+    return *this;
+}
+
+engine::~engine() {
+    if (core_ == nullptr) return;
+    // What is drained may still be on its way out of the core: whoever comes next, a reader of the
+    // store's file for instance, must find it gone.
+    const duration patience =
+        core_->close() == engine_core::ended::drained ? core_->options.drain_max : duration::zero();
+    const auto gone = std::get_deleter<core_deleter>(core_)->gone;
+    destroying_engine = true;
+    core_.reset();
+    destroying_engine = false;
+    gone->wait(patience);
+}
+
+raw_outcome engine::run(request&& what, detail::work& work) {
+    return core_->run(std::move(what), work);
+}
+
+raw_outcome engine::run_transaction(transaction_port& port, request what, detail::work& work,
+                                    joining how) {
+    return how == joining::own ? transact_own(*core_, port, std::move(what), work)
+                               : transact_joined(*core_, port, std::move(what), work);
+}
+
+std::shared_ptr<detail::cancellable> engine::start(request what, started_work work,
+                                                   unique_function<void(raw_outcome)> done) {
+    return core_->start(std::move(what), std::move(work), std::move(done));
+}
+
+std::vector<consumed> engine::consume_batch(const request& scope, std::vector<message> messages,
+                                            unique_function<void(std::size_t, execution&)> work) {
+    return core_->consume_batch(scope, std::move(messages), work);
+}
+
+store& engine::records() {
+    return *core_->records;
+}
+
+engine_counters engine::counters() const {
+    return core_->snapshot();
+}
+
+duration engine::default_retention() const {
+    return core_->defaults.retention;
+}
+
+} // namespace semel

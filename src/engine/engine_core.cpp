@@ -1,0 +1,172 @@
+#include "engine/engine_core.hpp"
+
+#include <utility>
+
+#include "core/sweep_plan.hpp"
+#include "engine/recycled.hpp"
+
+namespace semel {
+
+namespace {
+
+// Does not keep what it cancels: the caller may hold on to it longer than to the engine.
+class cancel_handle final : public detail::cancellable {
+public:
+    explicit cancel_handle(std::weak_ptr<attempt> of) : of_(std::move(of)) {}
+    void cancel() override {
+        if (const auto still = of_.lock()) still->cancel();
+    }
+
+private:
+    const std::weak_ptr<attempt> of_;
+};
+
+engine_options completed(engine_options options) {
+    if (!options.log) options.log = make_spdlog_logger();
+    if (!options.runtime) options.runtime = make_system_runtime();
+    return options;
+}
+
+} // namespace
+
+engine_core::engine_core(std::unique_ptr<store> store, operation_policy fallback,
+                         engine_options given)
+    : defaults(std::move(fallback)),
+      options(completed(std::move(given))),
+      runtime(options.runtime),
+      log(options.log),
+      records(std::move(store)),
+      in_flight(options.limits),
+      keeper(*records, *runtime) {
+    check(options).value();
+    check(defaults, options.limits).value();
+    for (const auto& [operation, policy] : options.operations) {
+        check(policy, options.limits).value();
+    }
+}
+
+void engine_core::open() {
+    keeper.bind(weak_from_this());
+    schedule_sweep(options.sweep.idle);
+}
+
+engine_core::ended engine_core::close() {
+    closing_ = true;
+    std::unique_lock lock{drained_mutex_};
+    const auto empty = [&] { return running_ == 0; };
+    if (drained_.wait_for(lock, options.drain_max, empty)) return ended::drained;
+    giving_up_ = true;
+    lock.unlock();
+    log_error(*log, "the engine ends before its work: the records' policies decide",
+              {{"running", running_.load()}});
+    keeper.clear();
+    return ended::given_up;
+}
+
+result<void> engine_core::admit() {
+    if (closing_) return failure{.code = errc::stopped, .detail = "the engine is closing"};
+    if (running_.fetch_add(1) < options.limits.executions_max) return {};
+    leave();
+    bump(counters.executions_refused);
+    return failure{.code = errc::overloaded,
+                   .detail = "limits.executions_max calls are under way in this engine"};
+}
+
+void engine_core::leave() {
+    if (running_.fetch_sub(1) != 1 || !closing_) return;
+    // Under the lock, so that close() cannot miss it between its look and its wait.
+    const std::lock_guard lock{drained_mutex_};
+    drained_.notify_all();
+}
+
+result<plan> engine_core::make_plan(request&& what) const {
+    const operation_policy& policy = policy_of(what.operation);
+    return plan_of(std::move(what), policy, options.limits);
+}
+
+const operation_policy& engine_core::policy_of(const std::string& operation) const {
+    if (options.operations.empty()) return defaults;
+    const auto found = options.operations.find(operation);
+    return found == options.operations.end() ? defaults : found->second;
+}
+
+raw_outcome engine_core::run(request&& what, detail::work& work) {
+    auto made = make_plan(std::move(what));
+    if (!made) {
+        bump(counters.outcomes[static_cast<std::size_t>(outcome_kind::unavailable)]);
+        return unavailable(std::move(made).error());
+    }
+    const auto one =
+        std::allocate_shared<attempt>(recycled<attempt>{}, *this, *std::move(made), work);
+    one->start();
+    return one->wait_for_answer();
+}
+
+std::shared_ptr<detail::cancellable> engine_core::start(request what, engine::started_work work,
+                                                        unique_function<void(raw_outcome)> done) {
+    auto made = make_plan(std::move(what));
+    if (!made) {
+        bump(counters.outcomes[static_cast<std::size_t>(outcome_kind::unavailable)]);
+        done(unavailable(std::move(made).error()));
+        return nullptr;
+    }
+    // Not in one block with its count: timers that nobody needs any more hold on to the count.
+    const std::shared_ptr<attempt> one{
+        new attempt{*this, *std::move(made), std::move(work), std::move(done)}};
+    one->begin();
+    return std::make_shared<cancel_handle>(one);
+}
+
+owner_id engine_core::new_owner() {
+    return {.high = runtime->random(), .low = runtime->random() | 1}; // all zero is nobody
+}
+
+time_point engine_core::client_clock() const {
+    return time_point{runtime->now().time_since_epoch()};
+}
+
+void engine_core::schedule_sweep(duration after) {
+    runtime->at(runtime->now() + after, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (self == nullptr) return;
+        self->runtime->chore([weak] {
+            if (const auto still = weak.lock()) still->sweep();
+        });
+    });
+}
+
+void engine_core::sweep() {
+    if (closing_) return;
+    const auto report = records->sweep({.records_max = options.sweep.records_max});
+    if (report) {
+        counters.swept.fetch_add(report->removed, std::memory_order_relaxed);
+    } else {
+        log_warning(*log, "sweep failed", {{"why", describe(report.error())}});
+    }
+    schedule_sweep(next_sweep(options.sweep, report));
+}
+
+engine_counters engine_core::snapshot() const {
+    const auto count = [&](outcome_kind kind) {
+        return counters.outcomes[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed);
+    };
+    return {.executed = count(outcome_kind::executed),
+            .replayed = count(outcome_kind::replayed),
+            .in_progress = count(outcome_kind::in_progress),
+            .mismatched = count(outcome_kind::mismatch),
+            .failed = count(outcome_kind::failed),
+            .in_doubt = count(outcome_kind::in_doubt),
+            .unconfirmed = count(outcome_kind::unconfirmed),
+            .unavailable = count(outcome_kind::unavailable),
+            .lost_leases = keeper.lost(),
+            .fenced_completions = counters.fenced_completions.load(std::memory_order_relaxed),
+            .lost_completions = counters.lost_completions.load(std::memory_order_relaxed),
+            .tombstones = counters.tombstones.load(std::memory_order_relaxed),
+            .waiters_refused = in_flight.refused(),
+            .executions_refused = counters.executions_refused.load(std::memory_order_relaxed),
+            .swept = counters.swept.load(std::memory_order_relaxed),
+            .running = running_.load(std::memory_order_relaxed),
+            .waiting = in_flight.waiting()};
+}
+
+} // namespace semel

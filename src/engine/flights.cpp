@@ -1,0 +1,174 @@
+#include "engine/flights.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/attempt.hpp"
+
+namespace semel {
+
+namespace {
+
+duration stay_away(const flight& from, local_time now) {
+    // A renewed lease ends no later than a whole one from here.
+    if (from.now == flight::phase::running) return from.lease;
+    return std::max(duration::zero(), from.worth_asking_at - now);
+}
+
+raw_outcome busy(const flight& with, local_time now) {
+    return {.kind = outcome_kind::in_progress, .retry_after = stay_away(with, now)};
+}
+
+} // namespace
+
+flights::stripe& flights::stripe_of(const attempt& who) {
+    return stripes_[who.hash() % stripes_.size()];
+}
+
+flights::joined flights::join(attempt& who, local_time now) {
+    stripe& on = stripe_of(who);
+    const std::lock_guard lock{on.mutex};
+    const auto [at, first] = on.flying.try_emplace(who.hash(), &who.own_flight());
+    if (first) {
+        who.own_flight() = {.leader = &who, .content = who.content()};
+        return {.as = role::leads};
+    }
+    flight& with = *at->second;
+    if (with.leader->id() != who.id()) return {.as = role::alone}; // two ids, one hash
+    if (with.now == flight::phase::running) return join_running(with, who, now);
+    // Until the record's own content is known, only equal requests may share an answer.
+    if (with.content != who.content()) return {.as = role::alone};
+    if (with.now == flight::phase::polling && !who.waits()) {
+        return {.as = role::answered, .with = busy(with, now)};
+    }
+    return park(with, who, now);
+}
+
+// What the store would say of a live processing record with this content, without asking it.
+flights::joined flights::join_running(flight& with, attempt& who, local_time now) {
+    // The leader may hang for ever: only the store can tell whose the record is by now.
+    if (with.leader->stop_token().stop_requested()) return {.as = role::alone};
+    const bool differs = with.content && who.content() && *with.content != *who.content();
+    if (differs && who.policy().mismatch == on_mismatch::refuse) {
+        return {.as = role::answered, .with = {.kind = outcome_kind::mismatch}};
+    }
+    if (!who.waits()) return {.as = role::answered, .with = busy(with, now)};
+    if (differs) return {.as = role::alone}; // to overwrite what the leader is about to store
+    return park(with, who, now);
+}
+
+flights::joined flights::park(flight& with, attempt& who, local_time now) {
+    const bool room = with.followers.size() < bounds_.waiters_per_key_max &&
+                      waiting_.load(std::memory_order_relaxed) < bounds_.waiters_max;
+    if (!room) {
+        refused_.fetch_add(1, std::memory_order_relaxed);
+        return {.as = role::answered, .with = busy(with, now)};
+    }
+    waiting_.fetch_add(1, std::memory_order_relaxed);
+    with.followers.push_back(who.shared_from_this());
+    return {.as = role::parked};
+}
+
+void flights::tell(const followers& whom, const raw_outcome& news) {
+    waiting_.fetch_sub(whom.size(), std::memory_order_relaxed);
+    for (const auto& one : whom) one->on_news(news);
+}
+
+template <class Stays> flights::followers flights::take_others(flight& from, Stays stays) {
+    const auto first = std::stable_partition(from.followers.begin(), from.followers.end(), stays);
+    followers taken{std::make_move_iterator(first), std::make_move_iterator(from.followers.end())};
+    from.followers.erase(first, from.followers.end());
+    return taken;
+}
+
+flights::followers flights::take_impatient(flight& from) {
+    return take_others(from, [](const auto& one) { return one->waits(); });
+}
+
+// They could share with the record that ran, but not with a leader who asks anew.
+flights::followers flights::take_strangers(flight& from, const std::optional<fingerprint>& with) {
+    return take_others(from, [&](const auto& one) { return one->content() == with; });
+}
+
+void flights::running(attempt& leader, const std::optional<fingerprint>& content, duration lease) {
+    followers impatient;
+    raw_outcome news;
+    {
+        const std::lock_guard lock{stripe_of(leader).mutex};
+        flight& own = leader.own_flight();
+        own.now = flight::phase::running;
+        own.content = content;
+        own.lease = lease;
+        if (own.followers.empty()) return;
+        impatient = take_impatient(own);
+        news = busy(own, leader.local_now());
+    }
+    tell(impatient, news);
+}
+
+void flights::polling(attempt& leader, local_time worth_asking_at) {
+    followers impatient;
+    raw_outcome news;
+    {
+        const std::lock_guard lock{stripe_of(leader).mutex};
+        flight& own = leader.own_flight();
+        own.now = flight::phase::polling;
+        own.worth_asking_at = worth_asking_at;
+        impatient = take_impatient(own);
+        news = busy(own, leader.local_now());
+    }
+    tell(impatient, news);
+}
+
+flights::followers flights::end(attempt& leader) {
+    stripe& on = stripe_of(leader);
+    const std::lock_guard lock{on.mutex};
+    on.flying.erase(leader.hash());
+    return std::exchange(leader.own_flight().followers, {});
+}
+
+void flights::hand_over(attempt& leader, const raw_outcome& for_the_impatient) {
+    followers impatient;
+    followers strangers;
+    std::shared_ptr<attempt> next;
+    {
+        stripe& on = stripe_of(leader);
+        const std::lock_guard lock{on.mutex};
+        flight& old = leader.own_flight();
+        impatient = take_impatient(old);
+        if (old.followers.empty()) {
+            on.flying.erase(leader.hash());
+        } else {
+            next = std::move(old.followers.front());
+            old.followers.erase(old.followers.begin());
+            strangers = take_strangers(old, next->content());
+            next->own_flight() = {.leader = next.get(),
+                                  .content = next->content(),
+                                  .followers = std::exchange(old.followers, {})};
+            on.flying[leader.hash()] = &next->own_flight();
+        }
+    }
+    tell(impatient, for_the_impatient);
+    if (next == nullptr) return;
+    waiting_.fetch_sub(1 + strangers.size(), std::memory_order_relaxed);
+    next->on_promoted(role::leads);
+    for (const auto& one : strangers) one->on_promoted(role::alone);
+}
+
+std::optional<duration> flights::leave(attempt& follower, local_time now) {
+    stripe& on = stripe_of(follower);
+    std::shared_ptr<attempt> gone; // not destroyed under the lock
+    const std::lock_guard lock{on.mutex};
+    const auto at = on.flying.find(follower.hash());
+    if (at == on.flying.end()) return std::nullopt;
+    flight& with = *at->second;
+    const auto found = std::find_if(with.followers.begin(), with.followers.end(),
+                                    [&](const auto& one) { return one.get() == &follower; });
+    if (found == with.followers.end()) return std::nullopt;
+    gone = std::move(*found);
+    with.followers.erase(found);
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    return stay_away(with, now);
+}
+
+} // namespace semel

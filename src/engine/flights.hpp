@@ -1,0 +1,93 @@
+// Single flight: of all callers in this process with the same request, one asks the store and
+// works, the others wait for its news. A thousand repeats cost one store read.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "semel/fingerprint.hpp"
+#include "semel/outcome.hpp"
+#include "semel/policy.hpp"
+#include "semel/time.hpp"
+
+namespace semel {
+
+class attempt;
+
+// Led by one attempt and embedded in it; known to the table while it leads.
+struct flight {
+    enum class phase : std::uint8_t {
+        asking,  // the store has not answered the leader's begin yet
+        polling, // somebody outside this process holds the record
+        running, // the leader's own work runs, or its end is on the way to the store
+    };
+
+    attempt* leader = nullptr;
+    phase now = phase::asking;
+    std::optional<fingerprint> content = {}; // running: the record's; before: the leader's
+    local_time worth_asking_at = {};         // polling: for callers who do not want to wait
+    duration lease = {};                     // running: the leader's
+    std::vector<std::shared_ptr<attempt>> followers = {};
+};
+
+// Thread-safe. News reaches followers through their strands, never under a lock of this class.
+class flights {
+public:
+    explicit flights(const limits& bounds) : bounds_(bounds) {}
+
+    enum class role : std::uint8_t {
+        leads,    // asks the store, and owes its followers the news
+        alone,    // asks the store for itself: it cannot share with the present leader
+        parked,   // hears from the leader
+        answered, // needs neither
+    };
+    struct joined {
+        role as;
+        raw_outcome with = {}; // role::answered
+    };
+    [[nodiscard]] joined join(attempt& who, local_time now);
+
+    // The leader's claim is acknowledged. Followers who do not want to wait are told so.
+    void running(attempt& leader, const std::optional<fingerprint>& content, duration lease);
+    // Somebody else holds the record; the leader polls.
+    void polling(attempt& leader, local_time worth_asking_at);
+    using followers = std::vector<std::shared_ptr<attempt>>;
+    // The flight is over; every follower is owed the news.
+    [[nodiscard]] followers end(attempt& leader);
+    void tell(const followers& whom, const raw_outcome& news);
+    // The leader goes, the question stays open: the next waiting follower leads.
+    void hand_over(attempt& leader, const raw_outcome& for_the_impatient);
+    // A parked follower gives up: how long it should stay away, or nothing if its news is already
+    // on the way.
+    [[nodiscard]] std::optional<duration> leave(attempt& follower, local_time now);
+
+    [[nodiscard]] std::uint64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+
+private:
+    struct alignas(64) stripe {
+        std::mutex mutex;
+        absl::flat_hash_map<std::uint64_t, flight*> flying; // by record hash
+    };
+
+    stripe& stripe_of(const attempt& who);
+    [[nodiscard]] joined join_running(flight& with, attempt& who, local_time now);
+    [[nodiscard]] joined park(flight& with, attempt& who, local_time now);
+    template <class Stays> static followers take_others(flight& from, Stays stays);
+    static followers take_impatient(flight& from);
+    static followers take_strangers(flight& from, const std::optional<fingerprint>& with);
+
+    const limits bounds_;
+    std::array<stripe, 64> stripes_;
+    std::atomic<std::uint64_t> waiting_ = 0;
+    std::atomic<std::uint64_t> refused_ = 0;
+};
+
+} // namespace semel

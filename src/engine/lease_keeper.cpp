@@ -1,0 +1,147 @@
+#include "engine/lease_keeper.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace semel {
+
+namespace {
+
+// Time to notice and stop before the store may give the record to somebody else.
+duration margin(duration term) {
+    return term / 10;
+}
+
+// `granted` may be less than the term: no lease goes past processing_max.
+void confirm(lease& one, local_time sent_at, duration granted) {
+    one.good_until = sent_at + granted - margin(one.term);
+    one.renew_at = sent_at + std::min(granted, one.term) / 3;
+}
+
+local_time next_look(const lease& one) {
+    return one.asking ? one.good_until : std::min(one.renew_at, one.good_until);
+}
+
+} // namespace
+
+void lease_keeper::add(std::shared_ptr<lease> one) {
+    confirm(*one, one->sent_at, one->granted);
+    const local_time due = one->renew_at;
+    shelf& on = shelf_of(*one);
+    {
+        const std::lock_guard lock{on.mutex};
+        one->at = on.leases.size();
+        one->kept = true;
+        on.leases.push_back(std::move(one));
+    }
+    // After the push: a tick that missed the lease has already set next_tick_ to max.
+    if (due < next_tick_.load(std::memory_order_acquire)) schedule(due);
+}
+
+void lease_keeper::remove(lease& one) {
+    shelf& on = shelf_of(one);
+    std::shared_ptr<lease> gone; // its destructor may be the attempt's: not under the lock
+    const std::lock_guard lock{on.mutex};
+    if (!one.kept) return;
+    one.kept = false;
+    gone = std::move(on.leases[one.at]);
+    if (one.at + 1 != on.leases.size()) {
+        on.leases[one.at] = std::move(on.leases.back());
+        on.leases[one.at]->at = one.at;
+    }
+    on.leases.pop_back();
+    one.lost = true; // a late answer to a renewal changes nothing
+}
+
+void lease_keeper::clear() {
+    for (auto& on : shelves_) {
+        leases gone;
+        const std::lock_guard lock{on.mutex};
+        for (const auto& one : on.leases) {
+            one->kept = false;
+            if (!one->lost) lose(*one);
+        }
+        gone = std::exchange(on.leases, {});
+    }
+}
+
+void lease_keeper::schedule(local_time when) {
+    const std::lock_guard lock{schedule_mutex_};
+    if (when >= next_tick_.load(std::memory_order_relaxed)) return;
+    next_tick_.store(when, std::memory_order_release);
+    runtime_.at(when, [this, when, alive = alive_] {
+        if (const auto still = alive.lock()) tick(when);
+    });
+}
+
+void lease_keeper::tick(local_time planned) {
+    {
+        // An earlier tick was asked for after this one and will plan anew. If both went on, each
+        // would leave a successor, and they would multiply.
+        const std::lock_guard lock{schedule_mutex_};
+        if (next_tick_.load(std::memory_order_relaxed) != planned) return;
+        next_tick_.store(local_time::max(), std::memory_order_release);
+    }
+    const local_time now = runtime_.now();
+    local_time next = local_time::max();
+    leases due;
+    for (auto& one : shelves_) next = std::min(next, look_at(one, now, due));
+    for (auto& one : due) renew(std::move(one));
+    if (next != local_time::max()) schedule(next);
+}
+
+// Collects what is due, marks what is lost, and tells when to look again.
+local_time lease_keeper::look_at(shelf& on, local_time now, leases& due) {
+    local_time next = local_time::max();
+    const std::lock_guard lock{on.mutex};
+    for (const auto& one : on.leases) {
+        if (one->lost) continue;
+        if (now >= one->good_until) {
+            lose(*one);
+            continue;
+        }
+        if (!one->asking && now >= one->renew_at) {
+            one->asking = true;
+            due.push_back(one);
+        }
+        next = std::min(next, next_look(*one));
+    }
+    return next;
+}
+
+void lease_keeper::renew(std::shared_ptr<lease> one) {
+    const local_time sent_at = runtime_.now();
+    envelope what{.id = *one->id, .what = commands::renew{.by = one->by, .lease = one->term}};
+    records_.submit(std::move(what),
+                    [this, alive = alive_, one = std::move(one), sent_at](result<reply> got) {
+                        if (const auto still = alive.lock()) on_reply(one, sent_at, got);
+                    });
+}
+
+void lease_keeper::on_reply(const std::shared_ptr<lease>& one, local_time sent_at,
+                            const result<reply>& got) {
+    local_time next;
+    {
+        const std::lock_guard lock{shelf_of(*one).mutex};
+        one->asking = false;
+        if (one->lost) return;
+        if (!got) {
+            one->renew_at = runtime_.now() + one->term / 10; // the store is away: soon again
+        } else if (const auto* renewed = std::get_if<answers::renewed>(&got->said)) {
+            confirm(*one, sent_at, std::min(one->term, renewed->lease_until - got->now));
+        } else {
+            lose(*one);
+            return;
+        }
+        next = next_look(*one);
+    }
+    if (next < next_tick_.load(std::memory_order_acquire)) schedule(next);
+}
+
+void lease_keeper::lose(lease& one) {
+    one.lost = true;
+    lost_.fetch_add(1, std::memory_order_relaxed);
+    runtime_.post([stop = one.stop]() mutable { stop.request_stop(); });
+}
+
+} // namespace semel

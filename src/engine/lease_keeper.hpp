@@ -1,0 +1,79 @@
+// Keeps the leases of running attempts alive, from one shared thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <vector>
+
+#include "semel/record.hpp"
+#include "semel/runtime.hpp"
+#include "semel/store.hpp"
+
+namespace semel {
+
+// One running attempt's lease. The first group is set before add() and constant then; the rest
+// belongs to the keeper.
+struct lease {
+    const record_id* id = nullptr; // outlives the lease
+    std::uint64_t hash = 0;
+    claim by = {};
+    duration term = {};
+    local_time sent_at = {}; // when the question left whose answer granted the lease
+    duration granted = {};   // what was left of it by the store's clock
+    std::stop_source stop{std::nostopstate};
+
+    std::size_t at = 0; // place in its shelf
+    bool kept = false;  // on its shelf
+    local_time renew_at = {};
+    local_time good_until = {};
+    bool asking = false;
+    bool lost = false;
+};
+
+// Thread-safe. Renews at a third of the lease. A lease is lost when a renewal is refused, or when
+// none was confirmed by (send time of the last confirmed one) + lease − margin on the boot-time
+// clock: then its stop token fires, on the callback thread, never on the keeper's.
+class lease_keeper {
+public:
+    lease_keeper(store& records, runtime& time) : records_(records), runtime_(time) {}
+
+    void add(std::shared_ptr<lease> one);
+    // The attempt is over. A renewal under way keeps the lease object alive until it is answered.
+    void remove(lease& one);
+    // Gives up all leases: the engine ends without waiting for them.
+    void clear();
+
+    [[nodiscard]] std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+
+    // Keeps pending ticks from touching a keeper that is gone.
+    void bind(std::weak_ptr<void> alive) { alive_ = std::move(alive); }
+
+private:
+    struct alignas(64) shelf {
+        std::mutex mutex;
+        std::vector<std::shared_ptr<lease>> leases;
+    };
+    using leases = std::vector<std::shared_ptr<lease>>;
+
+    shelf& shelf_of(const lease& one) { return shelves_[one.hash % shelves_.size()]; }
+    void schedule(local_time when);
+    void tick(local_time planned);
+    local_time look_at(shelf& one, local_time now, leases& due);
+    void renew(std::shared_ptr<lease> one);
+    void on_reply(const std::shared_ptr<lease>& one, local_time sent_at, const result<reply>& got);
+    void lose(lease& one);
+
+    store& records_;
+    runtime& runtime_;
+    std::weak_ptr<void> alive_;
+    std::array<shelf, 16> shelves_;
+    std::atomic<std::uint64_t> lost_ = 0;
+    std::atomic<local_time> next_tick_ = local_time::max();
+    std::mutex schedule_mutex_;
+};
+
+} // namespace semel

@@ -1,0 +1,34 @@
+// What a caller is told, from what the store said or the work ended with. Pure.
+#pragma once
+
+#include <string>
+
+#include "engine/plan.hpp"
+#include "semel/command.hpp"
+#include "semel/detail/work.hpp"
+#include "semel/outcome.hpp"
+
+namespace semel {
+
+// For a begin that was answered without running. A result that fails its checksum is never
+// replayed.
+[[nodiscard]] raw_outcome outcome_of(reply&& with);
+
+// For a call that could not even begin.
+[[nodiscard]] raw_outcome unavailable(failure why);
+
+// For an attempt that was fenced off: the winner's outcome, never its own. The winner may have come
+// with other content (after an expiry, a removal or an overwrite): then it is a mismatch.
+[[nodiscard]] raw_outcome winners(const answers::fenced_off& said, const plan& what,
+                                  time_point now);
+
+// What the end of the work means for the record, the caller and those who wait.
+struct ending {
+    command what;    // for the store
+    raw_outcome own; // for the caller, once the store has acknowledged; without the body
+    enum class next : std::uint8_t { settled, open } then; // open: somebody else may run it now
+};
+[[nodiscard]] ending ending_of(detail::work_end end, const plan& what,
+                               const answers::started& started, std::string result_ref);
+
+} // namespace semel

@@ -1,0 +1,43 @@
+// Runs an attempt's events one after the other: on the caller's thread while a blocking caller
+// serves it, otherwise on the thread that brings the event.
+#pragma once
+
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <optional>
+
+#include "semel/function.hpp"
+#include "semel/time.hpp"
+
+namespace semel {
+
+// Thread-safe.
+class strand {
+public:
+    using task = unique_function<void()>;
+
+    // A strand that is `served` from the start belongs to the constructing thread until leave().
+    enum class mode { free, served };
+    explicit strand(mode how) : busy_(how == mode::served), served_(how == mode::served) {}
+
+    void post(task what);
+
+    // Serving thread only: runs one waiting task, or waits for one until `until`. False: timed out.
+    bool serve(std::optional<local_time> until);
+
+    // Serving thread only: from now on events run where they come from; those waiting run here.
+    void leave();
+
+private:
+    void run_all(std::unique_lock<std::mutex>& lock);
+
+    std::mutex mutex_;
+    std::condition_variable posted_;
+    // Guarded by mutex_.
+    std::list<task> tasks_; // not a deque, which allocates even while nobody posts
+    bool busy_;             // some thread runs tasks, or serves
+    bool served_;           // that thread is a blocking caller's
+};
+
+} // namespace semel

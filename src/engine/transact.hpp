@@ -1,0 +1,21 @@
+// Execution inside a database transaction on the caller's connection.
+#pragma once
+
+#include "semel/detail/work.hpp"
+#include "semel/outcome.hpp"
+#include "semel/request.hpp"
+#include "semel/transaction.hpp"
+
+namespace semel {
+
+class engine_core;
+
+// BEGIN … COMMIT is ours; repeated inside when the database asks for it.
+[[nodiscard]] raw_outcome transact_own(engine_core& core, transaction_port& port, request what,
+                                       detail::work& work);
+
+// The transaction is the caller's; never committed here.
+[[nodiscard]] raw_outcome transact_joined(engine_core& core, transaction_port& port, request what,
+                                          detail::work& work);
+
+} // namespace semel
