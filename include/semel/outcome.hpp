@@ -85,7 +85,7 @@ template <class T> class [[nodiscard]] outcome {
 public:
     using value_type = std::conditional_t<std::is_void_v<T>, nothing, T>;
 
-    outcome(raw_outcome raw, std::optional<value_type> value)
+    outcome(raw_outcome&& raw, std::optional<value_type>&& value)
         : raw_(std::move(raw)), value_(std::move(value)) {}
 
     [[nodiscard]] outcome_kind kind() const noexcept { return raw_.kind; }

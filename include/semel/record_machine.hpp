@@ -39,13 +39,16 @@ enum class change : std::uint8_t {
 struct applied {
     change what = change::none;
     std::optional<record> after = {}; // with change::put
-    answer said;
+    answer said = {};
     std::optional<audit_entry> audit = {};
 };
 
 // `before` is the stored record, expired or not, or null. `what` is consumed: large bodies are
 // moved into the record, not copied.
-[[nodiscard]] applied apply(const record* before, command what, const instant& at);
+[[nodiscard]] applied apply(const record* before, command&& what, const instant& at);
+[[nodiscard]] inline applied apply(const record* before, const command& what, const instant& at) {
+    return apply(before, command{what}, at);
+}
 
 // The record as anybody may see it: null if there is none, or if it is finished and past its time.
 [[nodiscard]] const record* visible(const record* stored, time_point now);

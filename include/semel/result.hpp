@@ -68,7 +68,8 @@ template <class T> class [[nodiscard]] result {
 public:
     using value_type = T;
 
-    result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+    result(const T& value) : state_(std::in_place_index<0>, value) {}
+    result(T&& value) : state_(std::in_place_index<0>, std::move(value)) {}
     result(failure why) : state_(std::in_place_index<1>, std::move(why)) {}
 
     [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }

@@ -23,6 +23,8 @@ enum class bug : std::uint8_t {
     unknown_begin_is_failure, // a begin in doubt is run without looking
     expired_is_replayed,      // a record past its retention still answers
     purge_takes_live,         // the sweeper does not look at the state
+    winner_not_compared,      // a fenced-off caller gets the result of other content
+    adopted_lease_is_whole,   // a claim found by reading counts as just granted
 };
 
 #ifdef SEMEL_MUTANTS

@@ -41,13 +41,23 @@ bool released(const record& it) {
     return it.state == record_state::failed_retryable && it.expires_at == always_expired;
 }
 
-applied unchanged(answer said) {
+applied unchanged(answer&& said) {
     return {.what = change::none, .after = {}, .said = std::move(said), .audit = {}};
 }
 
-applied written(record after, answer said, const instant& at) {
-    after.updated_at = at.now;
-    return {.what = change::put, .after = std::move(after), .said = std::move(said), .audit = {}};
+// A record to be written, which the caller fills or changes in place: it is too large to be handed
+// around.
+applied created(const instant& at) {
+    applied made{.what = change::put, .after = std::optional<record>{std::in_place}};
+    made.after->created_at = at.now;
+    made.after->updated_at = at.now;
+    return made;
+}
+
+applied rewritten(const record& before, const instant& at) {
+    applied made{.what = change::put, .after = before};
+    made.after->updated_at = at.now;
+    return made;
 }
 
 applied fenced(const record* shown) {
@@ -56,12 +66,14 @@ applied fenced(const record* shown) {
 }
 
 // The row is finished with this attempt: nothing of a running record remains in it.
-record settled(const record& before, record_state state, time_point expires_at) {
-    record after = before;
-    after.state = state;
-    after.expires_at = expires_at;
-    if (state != record_state::failed_retryable) after.checkpoints.clear();
-    return after;
+applied settled(const record& before, const instant& at, record_state state,
+                time_point expires_at) {
+    applied made = rewritten(before, at);
+    made.after->state = state;
+    made.after->expires_at = expires_at;
+    if (state != record_state::failed_retryable) made.after->checkpoints.clear();
+    made.said = answers::stored{.expires_at = expires_at};
+    return made;
 }
 
 // ---- begin
@@ -72,8 +84,8 @@ applied start(const record* before, commands::begin&& what, const instant& at,
     // A retry or take-over continues the record; a first or overwriting start makes it anew.
     const bool continues =
         kind == answers::start_kind::retried || kind == answers::start_kind::taken_over;
-    record after = continues ? *before : record{};
-    if (!continues) after.created_at = at.now;
+    applied made = continues ? rewritten(*before, at) : created(at);
+    record& after = *made.after;
     if (what.content) after.content = what.content;
     if (!what.attributes.empty()) after.attributes = std::move(what.attributes);
     after.state = record_state::processing;
@@ -85,14 +97,14 @@ applied start(const record* before, commands::begin&& what, const instant& at,
     after.retry_after = {};
     after.expires_at = {};
     after.error.clear();
-    answers::started said{.by = after.holder,
-                          .kind = kind,
-                          .attempt = after.attempts,
-                          .lease_until = after.lease_until,
-                          .content = after.content,
-                          .checkpoints = after.checkpoints};
-    if (mutant(bug::claim_without_write)) return unchanged(std::move(said));
-    return written(std::move(after), std::move(said), at);
+    made.said = answers::started{.by = after.holder,
+                                 .kind = kind,
+                                 .attempt = after.attempts,
+                                 .lease_until = after.lease_until,
+                                 .content = after.content,
+                                 .checkpoints = after.checkpoints};
+    if (mutant(bug::claim_without_write)) return unchanged(std::move(made.said));
+    return made;
 }
 
 answers::in_progress busy(const record& shown, time_point retry_at) {
@@ -175,10 +187,9 @@ applied on(commands::complete&& what, const record* before, const record* shown,
            const instant& at) {
     // No lease check: if nobody took over, a late completion is right.
     if (working(before, what.by)) {
-        record after = settled(*before, record_state::succeeded, at.now + what.retention);
-        after.result = std::move(what.result);
-        const answers::stored said{.expires_at = after.expires_at};
-        return written(std::move(after), said, at);
+        auto made = settled(*before, at, record_state::succeeded, at.now + what.retention);
+        made.after->result = std::move(what.result);
+        return made;
     }
     // Already stored by this very attempt: its acknowledgement was lost on the way.
     if (held_by(before, what.by) && before->state == record_state::succeeded) {
@@ -195,11 +206,12 @@ record_state state_of(commands::failure_kind kind) {
 applied on(commands::fail&& what, const record* before, const record* shown, const instant& at) {
     const record_state state = state_of(what.kind);
     if (working(before, what.by)) {
-        record after = settled(*before, state, at.now + what.retention);
-        after.error = std::move(what.error);
-        if (state == record_state::failed_retryable) after.retry_after = at.now + what.retry_after;
-        const answers::stored said{.expires_at = after.expires_at};
-        return written(std::move(after), said, at);
+        auto made = settled(*before, at, state, at.now + what.retention);
+        made.after->error = std::move(what.error);
+        if (what.kind == commands::failure_kind::retryable) {
+            made.after->retry_after = at.now + what.retry_after;
+        }
+        return made;
     }
     if (held_by(before, what.by) && before->state == state && !released(*before)) {
         return unchanged(answers::stored{.expires_at = before->expires_at});
@@ -209,9 +221,9 @@ applied on(commands::fail&& what, const record* before, const record* shown, con
 
 applied on(commands::release&& what, const record* before, const record* shown, const instant& at) {
     if (working(before, what.by)) {
-        record after = settled(*before, record_state::failed_retryable, always_expired);
-        after.checkpoints.clear();
-        return written(std::move(after), answers::stored{}, at);
+        auto made = settled(*before, at, record_state::failed_retryable, always_expired);
+        made.after->checkpoints.clear();
+        return made;
     }
     if (held_by(before, what.by) && released(*before)) return unchanged(answers::stored{});
     return fenced(shown);
@@ -219,21 +231,22 @@ applied on(commands::release&& what, const record* before, const record* shown, 
 
 applied on(commands::abandon&& what, const record* before, const record* shown, const instant& at) {
     if (!working(before, what.by)) return fenced(shown);
-    record after = *before;
+    auto made = rewritten(*before, at);
     // One tick past the grace, so that the policy decides at once.
     const time_point over = at.now - before->policy.grace - duration{1};
-    after.lease_until = std::min(before->lease_until, over);
-    return written(std::move(after), answers::stored{}, at);
+    made.after->lease_until = std::min(before->lease_until, over);
+    made.said = answers::stored{};
+    return made;
 }
 
 applied on(commands::renew&& what, const record* before, const record* shown, const instant& at) {
     if (!working(before, what.by)) return fenced(shown);
     const time_point last = before->begun_at + before->policy.processing_max;
     if (at.now >= last) return unchanged(answers::not_renewed{});
-    record after = *before;
-    after.lease_until = std::max(before->lease_until, std::min(at.now + what.lease, last));
-    const answers::renewed said{.lease_until = after.lease_until};
-    return written(std::move(after), said, at);
+    auto made = rewritten(*before, at);
+    made.after->lease_until = std::max(before->lease_until, std::min(at.now + what.lease, last));
+    made.said = answers::renewed{.lease_until = made.after->lease_until};
+    return made;
 }
 
 applied on(commands::checkpoint&& what, const record* before, const record* shown,
@@ -244,9 +257,10 @@ applied on(commands::checkpoint&& what, const record* before, const record* show
     // Recorded once: the first data under a name stays.
     if (std::any_of(steps.begin(), steps.end(), same_name)) return unchanged(answers::stored{});
     if (steps.size() >= limits{}.checkpoints_max) return unchanged(answers::over_limit{});
-    record after = *before;
-    after.checkpoints.push_back(std::move(what.step));
-    return written(std::move(after), answers::stored{}, at);
+    auto made = rewritten(*before, at);
+    made.after->checkpoints.push_back(std::move(what.step));
+    made.said = answers::stored{};
+    return made;
 }
 
 // ---- operators and sweeper
@@ -292,21 +306,20 @@ applied on(commands::resolve&& what, const record* before, const record* shown, 
     if (!lapsed(*before, at.now)) {
         return unchanged(busy(*before, before->lease_until + before->policy.grace));
     }
-    record after = *before;
+    auto made = rewritten(*before, at);
+    record& after = *made.after;
     // A fence of its own and nobody as owner: a paused owner that wakes up later is fenced off.
     after.holder = {.fence = next_fence(before, at), .owner = {}};
     after.expires_at = at.now + what.retention;
-    auto entry = audited(act_of(what), std::move(what.actor), std::move(what.reason),
+    made.said = answers::resolved{.fence = after.holder.fence};
+    made.audit = audited(act_of(what), std::move(what.actor), std::move(what.reason),
                          what.expected_fence, at);
     std::visit([&](auto&& verdict) { settle(after, std::forward<decltype(verdict)>(verdict)); },
                std::move(what.verdict));
-    const answers::resolved said{.fence = after.holder.fence};
-    auto made = written(std::move(after), said, at);
-    made.audit = std::move(entry);
     return made;
 }
 
-applied erased(answer said) {
+applied erased(answer&& said) {
     return {.what = change::erase, .after = {}, .said = std::move(said), .audit = {}};
 }
 
@@ -350,7 +363,7 @@ bool lapsed(const record& it, time_point now) {
     return !finished(it) && now > it.lease_until + it.policy.grace;
 }
 
-applied apply(const record* before, command what, const instant& at) {
+applied apply(const record* before, command&& what, const instant& at) {
     const record* shown = visible(before, at.now);
     return std::visit([&](auto&& one) { return on(std::move(one), before, shown, at); },
                       std::move(what));

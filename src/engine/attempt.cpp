@@ -40,7 +40,6 @@ local_time attempt::local_now() const {
 // ----------------------------------------------------------------------------------
 
 void attempt::begin() {
-    kept_ = shared_from_this();
     strand_.post([self = shared_from_this()] { self->start(); });
 }
 
@@ -51,12 +50,12 @@ void attempt::start() {
     switch (joined.as) {
     case flights::role::leads: leading_ = true; return lead();
     case flights::role::alone: return lead();
-    case flights::role::answered: stage_ = stage::over; return answer(std::move(joined.with));
+    case flights::role::answered: stage_ = stage::over; return answer(*std::move(joined.with));
     case flights::role::parked: break;
     }
     stage_ = stage::parked;
     // An impatient follower still waits for the leader's first answer, as it would for the store's.
-    arm(waits() ? wait_until_ : now_ + core_->options.store_patience);
+    arm(waits() ? wait_until_ : now_ + core_->options.store_patience, held_by::others);
 }
 
 void attempt::lead() {
@@ -77,7 +76,7 @@ void attempt::perform(begin_step&& step) {
     if (const auto* pause = std::get_if<begin_steps::wait>(&step)) {
         const bool held = pause->why == begin_steps::wait::reason::held_by_other;
         if (leading_ && held) core_->in_flight.polling(*this, now_ + pause->hint);
-        return arm(pause->until);
+        return arm(pause->until, held_by::timer);
     }
     if (auto* run = std::get_if<begin_steps::run>(&step)) return on_started(std::move(*run));
     if (auto* over = std::get_if<begin_steps::answered>(&step)) {
@@ -113,7 +112,7 @@ void attempt::on_started(begin_steps::run&& run) {
     lease_.term = plan_.lease;
     lease_.sent_at = asked_at_;
     lease_.granted = started_.lease_until - run.now;
-    lease_.stop = std::stop_source{};
+    if (mutant(bug::adopted_lease_is_whole)) lease_.granted = plan_.lease;
     core_->keeper.add(std::shared_ptr<lease>(shared_from_this(), &lease_));
     if (leading_) {
         core_->in_flight.running(*this, started_.content, plan_.lease);
@@ -177,12 +176,12 @@ void attempt::on_work_end(detail::work_end&& end) {
 void attempt::perform(complete_step&& step) {
     if (auto* next = std::get_if<complete_steps::ask>(&step)) {
         // Asynchronously, the answer may take longer than the caller wants to wait for it.
-        if (!inline_ && !answered_) arm(confirm_until_);
+        if (!inline_ && !answered_) arm(confirm_until_, held_by::others);
         return ask(std::move(next->what), &attempt::on_complete_answer);
     }
     if (const auto* pause = std::get_if<complete_steps::wait>(&step)) {
         retry_at_ = pause->until;
-        return arm(answered_ ? retry_at_ : std::min(retry_at_, confirm_until_));
+        return arm(answered_ ? retry_at_ : std::min(retry_at_, confirm_until_), held_by::timer);
     }
     if (const auto* done = std::get_if<complete_steps::settled>(&step)) {
         return on_settled(done->with);
@@ -238,7 +237,6 @@ void attempt::close(ending::next then, raw_outcome&& with) {
         }
     }
     if (!answered_) answer(std::move(with));
-    kept_.reset();
     if (std::exchange(admitted_, false)) core_->leave();
 }
 
@@ -257,7 +255,6 @@ void attempt::answer(raw_outcome&& with) {
     timer_.reset();
     answered_.emplace(std::move(with));
     if (done_) std::exchange(done_, {})(std::move(*answered_));
-    if (stage_ == stage::over) kept_.reset();
 }
 
 // The work's own exception reaches its caller all the same.
@@ -274,10 +271,7 @@ raw_outcome attempt::wait_for_answer() {
         if (!strand_.serve(timer_)) on_timer();
     }
     inline_ = false;
-    if (stage_ == stage::completing) { // goes on in the background
-        kept_ = shared_from_this();
-        arm(retry_at_);
-    }
+    if (stage_ == stage::completing) arm(retry_at_, held_by::timer); // goes on in the background
     strand_.leave();
     return std::move(*answered_);
 }
@@ -303,15 +297,19 @@ template <class Event> void attempt::on_callback_thread(std::shared_ptr<attempt>
     runtime.post([of = std::move(of), event] { of->strand_.post([of, event] { event(*of); }); });
 }
 
-void attempt::arm(local_time when) {
+void attempt::arm(local_time when, held_by who) {
     timer_ = when;
     const std::uint64_t serial = ++timer_serial_;
     if (inline_) return;
-    // Weak: most timers are never needed, and must keep neither the attempt nor the engine alive.
-    core_->runtime->at(when, [weak = weak_from_this(), serial] {
-        const auto fire = [serial](attempt& it) {
-            if (it.timer_ && it.timer_serial_ == serial) it.on_timer();
-        };
+    const auto fire = [serial](attempt& it) {
+        if (it.timer_ && it.timer_serial_ == serial) it.on_timer();
+    };
+    if (who == held_by::timer) {
+        return core_->runtime->at(
+            when, [self = shared_from_this(), fire] { on_callback_thread(self, fire); });
+    }
+    // Far off and hardly ever needed: it must keep neither the attempt nor the engine alive.
+    core_->runtime->at(when, [weak = weak_from_this(), fire] {
         if (auto self = weak.lock()) on_callback_thread(std::move(self), fire);
     });
 }
@@ -332,7 +330,7 @@ void attempt::on_timer() {
         if (inline_) return; // the caller leaves and re-arms
     }
     if (retry_at_ == local_time{}) return; // the store has the question
-    if (now_ < retry_at_) return arm(retry_at_);
+    if (now_ < retry_at_) return arm(retry_at_, held_by::timer);
     retry_at_ = {};
     perform(complete_->on_timer());
 }
@@ -377,11 +375,10 @@ void attempt::cancel() {
 
 void attempt::on_cancel() {
     if (mutant(bug::completion_cancelled) && stage_ == stage::working) {
-        core_->keeper.remove(lease_);
-        stage_ = stage::over;
-        return kept_.reset();
+        return close(ending::next::open, {.kind = outcome_kind::in_progress});
     }
     if (stage_ == stage::parked) {
+        wait_until_ = {}; // if it has just been promoted: it asks once
         const auto stay_away = core_->in_flight.leave(*this, local_now());
         if (!stay_away) return;
         stage_ = stage::over;

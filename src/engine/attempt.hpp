@@ -54,7 +54,7 @@ public:
     claim by() const override { return started_.by; }
     std::uint32_t attempt_count() const override { return started_.attempt; }
     bool taken_over() const override;
-    std::stop_token stop_token() const override { return lease_.stop.get_token(); }
+    std::stop_token stop_token() const override;
     const std::string* recorded(std::string_view name) const override;
     void record(std::string_view name, std::string data) override;
     void record_async(std::string name, std::string data,
@@ -88,7 +88,10 @@ private:
 
     void ask(command&& what, on_answer then);
     template <class Event> static void on_callback_thread(std::shared_ptr<attempt> of, Event event);
-    void arm(local_time when);
+    // Who else holds the attempt until then: the store's question and the leader do, while it
+    // waits for them; between two questions only the timer does.
+    enum class held_by : std::uint8_t { timer, others };
+    void arm(local_time when, held_by who);
     void on_timer();
     void on_parked_too_long();
     void on_cancel();
@@ -104,7 +107,6 @@ private:
     execution view_{*this};
 
     // Owned by the strand.
-    std::shared_ptr<attempt> kept_; // itself, while it is not over and no caller waits in it
     engine::started_work started_work_;
     unique_function<void(raw_outcome)> done_;
     stage stage_ = stage::fresh;
@@ -121,7 +123,7 @@ private:
     local_time now_ = {};      // when the present event began
     local_time asked_at_ = {}; // when the last question left, or a little before
     answers::started started_ = {};
-    lease lease_ = {};
+    mutable lease lease_ = {}; // its stop state is made on demand
     std::string result_ref_;
     raw_outcome own_; // the caller's outcome once the end is acknowledged
     ending::next then_ = ending::next::settled;

@@ -42,6 +42,10 @@ result<void> step_answer(const reply& got) {
 
 } // namespace
 
+std::stop_token attempt::stop_token() const {
+    return core_->keeper.stop_token(lease_);
+}
+
 bool attempt::taken_over() const {
     return started_.kind == answers::start_kind::taken_over;
 }

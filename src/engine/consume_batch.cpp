@@ -54,7 +54,7 @@ public:
     claim by() const override { return started_.by; }
     std::uint32_t attempt_count() const override { return started_.attempt; }
     bool taken_over() const override { return started_.kind == answers::start_kind::taken_over; }
-    std::stop_token stop_token() const override { return lease_.stop.get_token(); }
+    std::stop_token stop_token() const override { return core_.keeper.stop_token(lease_); }
     const std::string* recorded(std::string_view) const override { return nullptr; }
     void record(std::string_view, std::string) override { throw failure_error{no_steps()}; }
     void record_async(std::string, std::string, unique_function<void(result<void>)> done) override {
@@ -73,7 +73,6 @@ public:
         lease_.term = plan_.lease;
         lease_.sent_at = asked_at;
         lease_.granted = started_.lease_until - run.now;
-        lease_.stop = std::stop_source{};
         core_.keeper.add(std::shared_ptr<lease>(shared_from_this(), &lease_));
     }
     // The attempt is over, one way or another.
@@ -102,7 +101,7 @@ private:
     const plan plan_;
     const commands::begin begin_;
     answers::started started_;
-    lease lease_;
+    mutable lease lease_; // its stop state is made on demand
     std::string ref_;
 };
 

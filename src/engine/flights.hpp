@@ -50,7 +50,7 @@ public:
     };
     struct joined {
         role as;
-        raw_outcome with = {}; // role::answered
+        std::optional<raw_outcome> with = {}; // role::answered
     };
     [[nodiscard]] joined join(attempt& who, local_time now);
 

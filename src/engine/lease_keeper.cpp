@@ -53,6 +53,16 @@ void lease_keeper::remove(lease& one) {
     one.lost = true; // a late answer to a renewal changes nothing
 }
 
+// Most work never asks, and a stop state is an allocation.
+std::stop_token lease_keeper::stop_token(lease& one) {
+    const std::lock_guard lock{shelf_of(one).mutex};
+    if (!one.stop.stop_possible()) {
+        one.stop = std::stop_source{};
+        if (one.kept && one.lost) one.stop.request_stop(); // nobody listens yet
+    }
+    return one.stop.get_token();
+}
+
 void lease_keeper::clear() {
     for (auto& on : shelves_) {
         leases gone;
@@ -141,6 +151,7 @@ void lease_keeper::on_reply(const std::shared_ptr<lease>& one, local_time sent_a
 void lease_keeper::lose(lease& one) {
     one.lost = true;
     lost_.fetch_add(1, std::memory_order_relaxed);
+    if (!one.stop.stop_possible()) return; // nobody has asked for the token
     runtime_.post([stop = one.stop]() mutable { stop.request_stop(); });
 }
 

@@ -24,7 +24,7 @@ struct lease {
     duration term = {};
     local_time sent_at = {}; // when the question left whose answer granted the lease
     duration granted = {};   // what was left of it by the store's clock
-    std::stop_source stop{std::nostopstate};
+    std::stop_source stop{std::nostopstate}; // made when its token is asked for
 
     std::size_t at = 0; // place in its shelf
     bool kept = false;  // on its shelf
@@ -44,6 +44,8 @@ public:
     void add(std::shared_ptr<lease> one);
     // The attempt is over. A renewal under way keeps the lease object alive until it is answered.
     void remove(lease& one);
+    // Fires when the lease is lost.
+    [[nodiscard]] std::stop_token stop_token(lease& one);
     // Gives up all leases: the engine ends without waiting for them.
     void clear();
 

@@ -28,7 +28,7 @@ struct ending {
     raw_outcome own; // for the caller, once the store has acknowledged; without the body
     enum class next : std::uint8_t { settled, open } then; // open: somebody else may run it now
 };
-[[nodiscard]] ending ending_of(detail::work_end end, const plan& what,
+[[nodiscard]] ending ending_of(detail::work_end&& end, const plan& what,
                                const answers::started& started, std::string result_ref);
 
 } // namespace semel

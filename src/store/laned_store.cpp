@@ -6,6 +6,14 @@
 
 namespace semel {
 
+namespace {
+
+failure stopped() {
+    return {.code = errc::stopped, .possible = effect::none, .detail = "the store is closing"};
+}
+
+} // namespace
+
 lane_thread::lane_thread(batch_backend& backend, lane_options options)
     : lane_(
           backend, [this] { wake(); }, options),
@@ -53,6 +61,8 @@ laned_store::laned_store(std::vector<std::unique_ptr<batch_backend>> backends,
 }
 
 void laned_store::drain() {
+    // A completion that runs now may submit again, perhaps to a lane that is gone already.
+    draining_ = true;
     lanes_.clear();
 }
 
@@ -63,11 +73,13 @@ std::size_t laned_store::route(const record_id& id, const command& what) {
 }
 
 void laned_store::submit(envelope what, completion done) {
+    if (draining_) return done(stopped());
     auto& lane = lanes_[route(what.id, what.what)]->lane();
     lane.submit(std::move(what), std::move(done));
 }
 
 void laned_store::submit_all(std::vector<submission> many) {
+    if (draining_) return store::submit_all(std::move(many));
     std::vector<std::vector<submission>> by_lane(lanes_.size());
     for (auto& one : many) by_lane[route(one.what.id, one.what.what)].push_back(std::move(one));
     for (std::size_t at = 0; at < by_lane.size(); ++at) {
@@ -76,6 +88,7 @@ void laned_store::submit_all(std::vector<submission> many) {
 }
 
 result<reply> laned_store::call(const record_id& id, command what, std::optional<time_point> now) {
+    if (draining_) return stopped();
     return lanes_[route(id, what)]->lane().call(id, std::move(what), now);
 }
 

@@ -2,6 +2,7 @@
 // driver.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -47,13 +48,14 @@ protected:
     laned_store(std::vector<std::unique_ptr<batch_backend>> backends,
                 std::unique_ptr<batch_backend> keeper, lane_options options);
 
-    // Answers everything that was submitted. A driver whose backends use its own members calls this
-    // first in its destructor.
+    // Answers everything that was submitted, and refuses what comes after it. A driver whose
+    // backends use its own members calls this first in its destructor.
     void drain();
 
 private:
     [[nodiscard]] std::size_t route(const record_id& id, const command& what);
 
+    std::atomic<bool> draining_ = false;
     std::vector<std::unique_ptr<batch_backend>> backends_;
     std::vector<std::unique_ptr<lane_thread>> lanes_; // the keeper's is the last
 };

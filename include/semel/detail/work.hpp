@@ -106,14 +106,13 @@ public:
         return unknown_verdict{};
     }
 
-    outcome<T> finish(raw_outcome raw) {
+    outcome<T> finish(raw_outcome&& raw) {
         if (raw.kind == outcome_kind::executed) return {std::move(raw), std::move(own_)};
         if (raw.kind != outcome_kind::replayed || raw.result.kind == result_kind::tombstone) {
             return {std::move(raw), std::nullopt};
         }
         try {
-            auto value = decoded<value_type>(raw.result);
-            return {std::move(raw), std::move(value)};
+            return {std::move(raw), decoded<value_type>(raw.result)};
         } catch (const std::exception& why) {
             return {undecodable(std::move(raw), why.what()), std::nullopt};
         } catch (...) {
@@ -143,7 +142,7 @@ public:
     }
 
     // The work ran on the caller's own thread: its exception goes on from here.
-    outcome<T> finish(raw_outcome raw) {
+    outcome<T> finish(raw_outcome&& raw) {
         if (raw.thrown) std::rethrow_exception(raw.thrown);
         return typed_end<T>::finish(std::move(raw));
     }

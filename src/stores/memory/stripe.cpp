@@ -24,6 +24,13 @@ time_point purge_time(const record& it) {
     return std::max(it.lease_until + it.policy.grace, it.begun_at + it.policy.processing_max);
 }
 
+// Among millions of records each part of one is cold: better to wait for all of it at once than for
+// one line after the other.
+template <class Entry> void fetch(const Entry& one) {
+    const auto* const from = reinterpret_cast<const char*>(&one);
+    for (std::size_t at = 0; at < sizeof one; at += 64) __builtin_prefetch(from + at);
+}
+
 failure full(const memory_options& options) {
     return {.code = errc::no_space,
             .possible = effect::none,
@@ -38,7 +45,8 @@ result<reply> stripe::execute(const record_id& id, std::uint64_t hash, command&&
                               time_point now) {
     const std::lock_guard lock{mutex_};
     const auto at = entries_.find(probe{hash, &id});
-    entry* const one = at == entries_.end() ? nullptr : at->get();
+    entry* const one = at == entries_.end() ? nullptr : at->record.get();
+    if (one != nullptr) fetch(*one);
     const bool begins = std::holds_alternative<commands::begin>(what);
     if (begins && one == nullptr && !make_room(now)) return full(budget_.options);
 
@@ -48,41 +56,45 @@ result<reply> stripe::execute(const record_id& id, std::uint64_t hash, command&&
     switch (made.what) {
     case change::none: break;
     case change::put:
-        put(one == nullptr ? *insert(id, hash) : *one, *std::move(made.after), now);
+        if (one == nullptr) {
+            account(insert(id, hash, *std::move(made.after)), hash, now);
+        } else {
+            one->it = *std::move(made.after);
+            account(*one, hash, now);
+        }
         break;
     case change::erase: erase(at); break;
     }
     return reply{.said = std::move(made.said), .now = now};
 }
 
-stripe::entry* stripe::insert(const record_id& id, std::uint64_t hash) {
-    auto made = std::make_unique<entry>(entry{.hash = hash, .id = id, .it = {}});
-    entry* const one = made.get();
-    entries_.insert(std::move(made));
+stripe::entry& stripe::insert(const record_id& id, std::uint64_t hash, record&& it) {
+    auto made = std::make_unique<entry>(id, std::move(it));
+    entry& one = *made;
+    entries_.insert(slot{.hash = hash, .record = std::move(made)});
     budget_.records.fetch_add(1, std::memory_order_relaxed);
     return one;
 }
 
-void stripe::put(entry& one, record after, time_point now) {
-    one.it = std::move(after);
+void stripe::account(entry& one, std::uint64_t hash, time_point now) {
     const std::size_t bytes = size_of(one.id, one.it);
     budget_.bytes.fetch_add(bytes - one.bytes, std::memory_order_relaxed); // modulo 2^64
     one.bytes = bytes;
-    file(one, now);
+    file(one, hash, now);
 }
 
 void stripe::erase(entries::iterator at) {
-    fence_floor_ = std::max(fence_floor_, (*at)->it.holder.fence);
-    budget_.bytes.fetch_sub((*at)->bytes, std::memory_order_relaxed);
+    fence_floor_ = std::max(fence_floor_, at->record->it.holder.fence);
+    budget_.bytes.fetch_sub(at->record->bytes, std::memory_order_relaxed);
     budget_.records.fetch_sub(1, std::memory_order_relaxed);
     entries_.erase(at);
 }
 
 // Files a hint unless an earlier one is there already, which will find the later time by itself.
-void stripe::file(entry& one, time_point now) {
+void stripe::file(entry& one, std::uint64_t hash, time_point now) {
     const time_point due = purge_time(one.it);
     if (due == time_point::max() || due >= one.filed) return;
-    expiry_.add(one.hash, due, now);
+    expiry_.add(hash, due, now);
     one.filed = due;
 }
 
@@ -92,7 +104,7 @@ stripe::purged stripe::purge_one(time_point now) {
     const auto at = entries_.find(hinted{*hash, now});
     // The record is gone, or a later hint knows about it.
     if (at == entries_.end()) return purged::not_yet;
-    entry& one = **at;
+    entry& one = *at->record;
     const applied made =
         apply(&one.it, commands::purge{}, {.now = now, .fence_floor = fence_floor_});
     if (made.what == change::erase) {
@@ -100,7 +112,7 @@ stripe::purged stripe::purge_one(time_point now) {
         return purged::removed;
     }
     one.filed = time_point::max();
-    file(one, now);
+    file(one, *hash, now);
     return purged::not_yet;
 }
 

@@ -43,11 +43,17 @@ public:
 
 private:
     struct entry {
-        std::uint64_t hash;
+        entry(const record_id& whose, record&& what) : id(whose), it(std::move(what)) {}
+
         record_id id;
         record it;
         std::size_t bytes = 0;
         time_point filed = time_point::max(); // when its earliest hint in the expiry index is due
+    };
+    // The hash lies beside the pointer, so that neither growing nor probing meets cold memory.
+    struct slot {
+        std::uint64_t hash;
+        std::unique_ptr<entry> record;
     };
     struct probe {
         std::uint64_t hash;
@@ -60,32 +66,31 @@ private:
     };
     struct hasher {
         using is_transparent = void;
-        std::size_t operator()(const std::unique_ptr<entry>& one) const { return one->hash; }
+        std::size_t operator()(const slot& one) const { return one.hash; }
         std::size_t operator()(const probe& one) const { return one.hash; }
         std::size_t operator()(const hinted& one) const { return one.hash; }
     };
     struct equal {
         using is_transparent = void;
-        bool operator()(const std::unique_ptr<entry>& a, const std::unique_ptr<entry>& b) const {
-            return a == b;
+        bool operator()(const slot& a, const slot& b) const { return a.record == b.record; }
+        bool operator()(const slot& a, const probe& b) const {
+            return a.hash == b.hash && a.record->id == *b.id;
         }
-        bool operator()(const std::unique_ptr<entry>& a, const probe& b) const {
-            return a->hash == b.hash && a->id == *b.id;
-        }
-        bool operator()(const std::unique_ptr<entry>& a, const hinted& b) const {
-            return a->hash == b.hash && a->filed <= b.now;
+        bool operator()(const slot& a, const hinted& b) const {
+            return a.hash == b.hash && a.record->filed <= b.now;
         }
     };
-    using entries = absl::flat_hash_set<std::unique_ptr<entry>, hasher, equal>;
+    using entries = absl::flat_hash_set<slot, hasher, equal>;
 
     // All below: mutex_ is held.
-    [[nodiscard]] entry* insert(const record_id& id, std::uint64_t hash);
-    void put(entry& one, record after, time_point now);
+    [[nodiscard]] entry& insert(const record_id& id, std::uint64_t hash, record&& it);
+    // The record has changed.
+    void account(entry& one, std::uint64_t hash, time_point now);
     void erase(entries::iterator at);
     enum class purged { nothing_due, not_yet, removed };
     purged purge_one(time_point now);
     [[nodiscard]] bool make_room(time_point now);
-    void file(entry& one, time_point now);
+    void file(entry& one, std::uint64_t hash, time_point now);
     void keep(const record_id& id, audit_entry what);
 
     memory_budget& budget_;

@@ -103,12 +103,19 @@ result<std::unique_ptr<connection>> connection::open(const connection_options& o
     return made;
 }
 
+std::unique_ptr<connection> connection::borrow(sqlite3* handle) {
+    std::unique_ptr<connection> made{new connection{{}}};
+    made->db_ = handle;
+    made->owned_ = false;
+    return made;
+}
+
 connection::~connection() {
     begin_read_ = {};
     begin_write_ = {};
     commit_ = {};
     // Statements that are still alive keep the handle open until they are gone.
-    sqlite3_close_v2(db_);
+    if (owned_) sqlite3_close_v2(db_);
 }
 
 result<void> connection::make_durable() {
@@ -124,17 +131,11 @@ result<void> connection::make_durable() {
                                 std::to_string(options_.cache_bytes >> 10);
     if (auto set = execute(pragmas); !set) return set;
 
-    struct {
-        statement* where;
-        std::string_view sql;
-    } const own[]{
-        {&begin_read_, "BEGIN"}, {&begin_write_, "BEGIN IMMEDIATE"}, {&commit_, "COMMIT"}};
-    for (const auto& one : own) {
-        auto made = prepare(one.sql);
-        if (!made) return std::move(made).error();
-        *one.where = *std::move(made);
-    }
-    return {};
+    const std::string read = "BEGIN";
+    const std::string write = "BEGIN IMMEDIATE";
+    const std::string commit = "COMMIT";
+    const prepared own[]{{begin_read_, read}, {begin_write_, write}, {commit_, commit}};
+    return prepare_all(*this, own);
 }
 
 // The switch needs the file for itself for a moment, and SQLite does not wait for that.
@@ -223,6 +224,15 @@ int connection::wait_for_lock(void* self, int tries) {
     const duration pause = std::chrono::microseconds{100} * std::min(1 << std::min(tries, 5), 20);
     std::this_thread::sleep_for(std::min(pause, me.lock_deadline_ - now));
     return 1;
+}
+
+result<void> prepare_all(connection& on, std::span<const prepared> all) {
+    for (const auto& one : all) {
+        auto made = on.prepare(one.sql);
+        if (!made) return std::move(made).error();
+        one.where = *std::move(made);
+    }
+    return {};
 }
 
 } // namespace semel::sqlite

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -82,6 +83,9 @@ public:
     // Opens or creates the file and makes sure that it can be written. Changes nothing in it.
     static result<std::unique_ptr<connection>> open(const connection_options& options);
 
+    // On a handle of somebody else, whose settings are left alone and who closes it later.
+    static std::unique_ptr<connection> borrow(sqlite3* handle);
+
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
     ~connection();
@@ -114,11 +118,20 @@ private:
 
     const connection_options options_;
     sqlite3* db_ = nullptr;
+    bool owned_ = true;
     statement begin_read_;
     statement begin_write_;
     statement commit_;
     local_time lock_deadline_ = {};
     bool failed_ = false;
 };
+
+// A statement to be, and its text.
+struct prepared {
+    statement& where;
+    const std::string& sql;
+};
+
+[[nodiscard]] result<void> prepare_all(connection& on, std::span<const prepared> all);
 
 } // namespace semel::sqlite

@@ -13,10 +13,6 @@ std::int64_t as_integer(std::uint64_t value) {
     return std::bit_cast<std::int64_t>(value);
 }
 
-void bind_id(query& to, const record_id& id) {
-    to.bind(1, id.tenant).bind(2, id.operation).bind(3, id.key);
-}
-
 std::string_view view(const owner_bytes& owner) {
     return {owner.data(), owner.size()};
 }
@@ -31,31 +27,16 @@ result<void> run(query& one) {
 
 result<std::unique_ptr<records>> records::prepare(connection& on, std::string_view prefix) {
     const statement_texts texts{prefix};
+    auto rows = record_rows::prepare(on, texts);
+    if (!rows) return std::move(rows).error();
     std::unique_ptr<records> made{new records};
-    struct {
-        statement& where;
-        const std::string& sql;
-    } const all[]{
-        {made->insert_, texts.insert},
-        {made->complete_, texts.complete},
-        {made->load_, texts.load},
-        {made->save_, texts.save},
-        {made->erase_, texts.erase},
-        {made->load_checkpoints_, texts.load_checkpoints},
-        {made->add_checkpoint_, texts.add_checkpoint},
-        {made->erase_checkpoints_, texts.erase_checkpoints},
-        {made->read_floor_, texts.floor},
-        {made->raise_floor_, texts.raise_floor},
-        {made->add_audit_, texts.add_audit},
-        {made->load_audit_, texts.load_audit},
-        {made->find_expired_, texts.find_expired},
-        {made->find_forsaken_, texts.find_forsaken},
+    made->rows_ = *std::move(rows);
+    const prepared all[]{
+        {made->complete_, texts.complete},         {made->raise_floor_, texts.raise_floor},
+        {made->add_audit_, texts.add_audit},       {made->load_audit_, texts.load_audit},
+        {made->find_expired_, texts.find_expired}, {made->find_forsaken_, texts.find_forsaken},
     };
-    for (const auto& one : all) {
-        auto ready = on.prepare(one.sql);
-        if (!ready) return std::move(ready).error();
-        one.where = *std::move(ready);
-    }
+    if (auto ready = prepare_all(on, all); !ready) return std::move(ready).error();
     return made;
 }
 
@@ -81,7 +62,7 @@ result<std::optional<executed>> records::begin_new(const record_id& id, const co
     const auto lowest = floor();
     if (!lowest) return lowest.error();
     auto made = apply(nullptr, what, {.now = now, .fence_floor = *lowest});
-    const auto inserted = insert(id, *made.after);
+    const auto inserted = rows_->insert(id, *made.after);
     if (!inserted) return inserted.error();
     if (!*inserted) return std::optional<executed>{};
     return std::optional<executed>{{.said = std::move(made.said), .what = made.what}};
@@ -108,7 +89,7 @@ records::complete_running(const record_id& id, const commands::complete& what, t
 
 result<executed> records::load_apply_save(const record_id& id, const command& what,
                                           time_point now) {
-    const auto before = load(id);
+    const auto before = rows_->load(id);
     if (!before) return before.error();
     const auto lowest = floor();
     if (!lowest) return lowest.error();
@@ -126,106 +107,17 @@ result<void> records::write(const record_id& id, const std::optional<stored_row>
     switch (made.what) {
     case change::none: return {};
     case change::put: {
-        if (before) return save(*before, *made.after);
-        const auto inserted = insert(id, *made.after);
+        if (before) return rows_->save(*before, *made.after);
+        const auto inserted = rows_->insert(id, *made.after);
         if (!inserted) return inserted.error();
         return {};
     }
     case change::erase: {
         if (auto raised = raise_floor(before->it.holder.fence); !raised) return raised;
-        return erase(before->id, static_cast<std::int64_t>(before->it.checkpoints.size()));
+        return rows_->erase(before->id, static_cast<std::int64_t>(before->it.checkpoints.size()));
     }
     }
     return {};
-}
-
-// ---- rows ---------------------------------------------------------------------------------------
-
-result<std::optional<records::stored_row>> records::load(const record_id& id) {
-    std::optional<stored_row> row;
-    std::int64_t checkpoints = 0;
-    {
-        query select{load_};
-        bind_id(select, id);
-        const auto stepped = select.step();
-        if (!stepped) return stepped.error();
-        if (*stepped == query::step_result::done) return row;
-        auto read = read_record(select, 1);
-        if (!read) return std::move(read).error();
-        checkpoints = read->checkpoints;
-        row.emplace(stored_row{.id = select.integer(0), .it = std::move(read->it)});
-    }
-    if (checkpoints > 0) {
-        if (auto read = load_checkpoints(*row, checkpoints); !read) return std::move(read).error();
-    }
-    return row;
-}
-
-result<void> records::load_checkpoints(stored_row& row, std::int64_t expected) {
-    query select{load_checkpoints_};
-    select.bind(1, row.id);
-    while (true) {
-        const auto stepped = select.step();
-        if (!stepped) return stepped.error();
-        if (*stepped == query::step_result::done) break;
-        row.it.checkpoints.push_back(
-            {.name = std::string{select.bytes(0)}, .data = std::string{select.bytes(1)}});
-    }
-    if (static_cast<std::int64_t>(row.it.checkpoints.size()) == expected) return {};
-    return failure{.code = errc::corrupt,
-                   .possible = effect::none,
-                   .detail = "sqlite: checkpoints of a record are missing; restore them or remove "
-                             "the record"};
-}
-
-result<bool> records::insert(const record_id& id, const record& it) {
-    owner_bytes owner;
-    query add{insert_};
-    bind_id(add, id);
-    bind_record(add, 4, it, owner);
-    const auto changed = add.run();
-    if (!changed) return changed.error();
-    return *changed == 1;
-}
-
-result<void> records::save(const stored_row& before, const record& after) {
-    if (auto saved = save_checkpoints(before, after); !saved) return saved;
-    owner_bytes owner;
-    query update{save_};
-    update.bind(1, before.id);
-    bind_record(update, 2, after, owner);
-    return run(update);
-}
-
-result<void> records::save_checkpoints(const stored_row& before, const record& after) {
-    const auto& old = before.it.checkpoints;
-    const auto& now = after.checkpoints;
-    std::size_t kept = old.size();
-    const bool grown = now.size() >= kept && std::equal(old.begin(), old.end(), now.begin());
-    if (!grown) {
-        query forget{erase_checkpoints_};
-        forget.bind(1, before.id);
-        if (auto done = run(forget); !done) return done;
-        kept = 0;
-    }
-    for (std::size_t i = kept; i < now.size(); ++i) {
-        query add{add_checkpoint_};
-        add.bind(1, before.id).bind(2, static_cast<std::int64_t>(i));
-        add.bind(3, now[i].name).bind(4, now[i].data);
-        if (auto done = run(add); !done) return done;
-    }
-    return {};
-}
-
-result<void> records::erase(std::int64_t row, std::int64_t checkpoints) {
-    if (checkpoints > 0) {
-        query forget{erase_checkpoints_};
-        forget.bind(1, row);
-        if (auto done = run(forget); !done) return done;
-    }
-    query remove{erase_};
-    remove.bind(1, row);
-    return run(remove);
 }
 
 result<void> records::keep(const record_id& id, const audit_entry& what) {
@@ -257,18 +149,9 @@ result<std::vector<audit_entry>> records::audit(const record_id& id) {
 // Other processes raise it too, so it is read in every transaction that needs it.
 result<std::uint64_t> records::floor() {
     if (floor_) return *floor_;
-    query select{read_floor_};
-    const auto stepped = select.step();
-    if (!stepped) return stepped.error();
-    if (*stepped == query::step_result::done) {
-        return failure{.code = errc::corrupt,
-                       .possible = effect::none,
-                       .detail =
-                           "sqlite: the fence floor is missing from the meta table; restore a "
-                           "backup"};
-    }
-    floor_ = std::bit_cast<std::uint64_t>(select.integer(0));
-    return *floor_;
+    const auto read = rows_->fence_floor();
+    if (read) floor_ = *read;
+    return read;
 }
 
 result<void> records::raise_floor(std::uint64_t to) {
@@ -303,7 +186,8 @@ result<std::size_t> records::purge(std::size_t most, time_point now) {
     auto raised = raise_floor(std::bit_cast<std::uint64_t>(highest->fence));
     if (!raised) return std::move(raised).error();
     for (const auto& one : found) {
-        if (auto gone = erase(one.id, one.checkpoints); !gone) return std::move(gone).error();
+        if (auto gone = rows_->erase(one.id, one.checkpoints); !gone)
+            return std::move(gone).error();
     }
     return found.size();
 }

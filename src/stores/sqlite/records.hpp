@@ -11,7 +11,7 @@
 #include "semel/record_machine.hpp"
 #include "semel/result.hpp"
 #include "stores/sqlite/connection.hpp"
-#include "stores/sqlite/row.hpp"
+#include "stores/sqlite/record_rows.hpp"
 
 namespace semel::sqlite {
 
@@ -39,10 +39,6 @@ public:
     [[nodiscard]] result<std::vector<audit_entry>> audit(const record_id& id);
 
 private:
-    struct stored_row {
-        std::int64_t id = 0;
-        record it;
-    };
     struct candidate {
         std::int64_t id;
         std::int64_t fence;
@@ -58,12 +54,6 @@ private:
     [[nodiscard]] result<executed> load_apply_save(const record_id& id, const command& what,
                                                    time_point now);
 
-    [[nodiscard]] result<std::optional<stored_row>> load(const record_id& id);
-    [[nodiscard]] result<void> load_checkpoints(stored_row& row, std::int64_t expected);
-    [[nodiscard]] result<bool> insert(const record_id& id, const record& it);
-    [[nodiscard]] result<void> save(const stored_row& before, const record& after);
-    [[nodiscard]] result<void> save_checkpoints(const stored_row& before, const record& after);
-    [[nodiscard]] result<void> erase(std::int64_t row, std::int64_t checkpoints);
     [[nodiscard]] result<void> keep(const record_id& id, const audit_entry& what);
     [[nodiscard]] result<void> write(const record_id& id, const std::optional<stored_row>& before,
                                      const applied& made);
@@ -75,9 +65,9 @@ private:
 
     std::optional<std::uint64_t> floor_; // as of this transaction, once asked for
 
-    statement insert_, complete_, load_, save_, erase_;
-    statement load_checkpoints_, add_checkpoint_, erase_checkpoints_;
-    statement read_floor_, raise_floor_;
+    std::unique_ptr<record_rows> rows_;
+    statement complete_;
+    statement raise_floor_;
     statement add_audit_, load_audit_;
     statement find_expired_, find_forsaken_;
 };

@@ -20,6 +20,7 @@ struct row {
 constexpr row rows[]{
     {"locked by another process", SQLITE_BUSY, 0, errc::timed_out, effect::none},
     {"log being recovered", SQLITE_BUSY_RECOVERY, 0, errc::timed_out, effect::none},
+    {"read an older state", SQLITE_BUSY_SNAPSHOT, 0, errc::conflict, effect::none},
     {"locked by ourselves", SQLITE_LOCKED, 0, errc::conflict, effect::none},
     {"locking protocol", SQLITE_PROTOCOL, 0, errc::timed_out, effect::none},
     {"disk full", SQLITE_FULL, ENOSPC, errc::no_space, effect::none},

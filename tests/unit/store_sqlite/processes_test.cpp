@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "semel/engine.hpp"
+#include "semel/transaction/sqlite.hpp"
 #include "sqlite_fixture.hpp"
 
 namespace semel {
@@ -95,6 +97,43 @@ TEST_F(SqliteProcesses, WhatWasAcknowledgedBeforeAKillIsThere) {
     for (int key = 0; key <= last; ++key) {
         said<answers::replay>(store->call(id_of(std::to_string(key)), begin_by(bert)));
     }
+}
+
+TEST_F(SqliteProcesses, AKillInsideATransactionLeavesNeverARowWithoutItsRecord) {
+    open().reset();
+    sql("CREATE TABLE payment (key TEXT)");
+    for (int round = 0; round < 5; ++round) {
+        int paid[2];
+        ASSERT_EQ(::pipe(paid), 0);
+        const pid_t child = start([&] {
+            engine own{open()};
+            sqlite3* db = nullptr;
+            if (sqlite3_open(path().c_str(), &db) != SQLITE_OK) return 1;
+            sqlite_transaction here{db};
+            for (int key = 0;; ++key) {
+                const std::string name = std::to_string(round) + "." + std::to_string(key);
+                const auto out = own.transact<void>(
+                    here, {.tenant = "acme", .operation = "PAY", .key = name}, [&] {
+                        const std::string row = "INSERT INTO payment VALUES ('" + name + "')";
+                        sqlite3_exec(db, row.c_str(), nullptr, nullptr, nullptr);
+                        if (::write(paid[1], "x", 1) != 1) ::_exit(1);
+                    });
+                if (!out.executed()) return 1;
+            }
+        });
+        // Each time in the middle of some transaction.
+        char one = 0;
+        for (int i = 0; i <= 3 * round; ++i) ASSERT_EQ(::read(paid[0], &one, 1), 1);
+        ::kill(child, SIGKILL);
+        end_of(child);
+        ::close(paid[0]);
+        ::close(paid[1]);
+    }
+
+    EXPECT_EQ(sql("SELECT count(*) FROM payment FULL JOIN semel_record ON payment.key = "
+                  "CAST(semel_record.key AS TEXT) WHERE payment.key IS NULL OR id IS NULL"),
+              "0");
+    EXPECT_NE(sql("SELECT count(*) FROM payment"), "0");
 }
 
 TEST_F(SqliteProcesses, RenewalsAndSweepsGetTheirTurnBesideABusyLane) {

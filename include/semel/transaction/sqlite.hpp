@@ -1,0 +1,62 @@
+// Execution inside a transaction on the caller's own SQLite connection.
+//
+//   semel::sqlite_transaction here{db};                          // sqlite3* of the application
+//   auto out = engine.transact<order>(here, request, [&](semel::execution&) {
+//       return insert_order(db);                                 // committed with its record
+//   });
+//
+// The application's rows and the record lie in one file, so they are committed together or not at
+// all. The tables must be there: open the file once as a store (`sqlite:path`).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "semel/transaction.hpp"
+
+struct sqlite3;
+
+namespace semel {
+
+struct sqlite_transaction_options {
+    std::string table_prefix = "semel_";
+    // SQLite locks the file, not the key. How long transact() waits for other writers:
+    duration lock_wait = std::chrono::seconds{5};
+    // The same where the request does not wait: long enough for a commit or two of others, so that
+    // only somebody who stays in a transaction makes the answer "in progress".
+    duration lock_answer = std::chrono::milliseconds{250};
+};
+
+// Used by one thread at a time, like the connection, which must outlive it. Cheaper when it is kept
+// for many transactions: its statements are prepared once.
+//
+// begin() and join() refuse what cannot keep the promise (errc::unsupported): synchronous below
+// FULL, a journal in memory or switched off, further files attached. join() is best used in a
+// transaction that was started with BEGIN IMMEDIATE; one that has only read so far is promoted by
+// lock(), and that fails (errc::conflict: roll back, begin again) if somebody wrote meanwhile.
+//
+// SQLite rolls DDL back like anything else, so the work may run it. The work must not end the
+// transaction, nor roll back to a savepoint from before: errc::transaction_broken.
+class sqlite_transaction final : public transaction_port {
+public:
+    explicit sqlite_transaction(sqlite3* connection, sqlite_transaction_options options = {});
+    sqlite_transaction(sqlite_transaction&&) noexcept;
+    sqlite_transaction& operator=(sqlite_transaction&&) noexcept;
+    ~sqlite_transaction() override;
+
+    result<void> begin(on_locked locked) override;
+    result<void> join() override;
+    result<locked_record> lock(const record_id& id) override;
+    result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence) override;
+    result<void> commit() override;
+    void rollback() override;
+    [[nodiscard]] const void* connection() const override;
+
+private:
+    class state;
+    std::unique_ptr<state> state_;
+};
+
+} // namespace semel
