@@ -1,0 +1,25 @@
+// The subcommands of the semel tool.
+//
+// Each family is one file with one function that adds it to the tool. Its options are bound to an
+// aggregate shared by CLI11's option bindings and the subcommand's callback, which does the work.
+// A callback reports wrong input by throwing `usage_error`, and a job that ran and did not succeed
+// by throwing CLI::RuntimeError{1}.
+#pragma once
+
+#include <stdexcept>
+
+#include <CLI/CLI.hpp>
+
+namespace semel::app {
+
+// Wrong arguments or input: the tool prints one line on stderr and exits with 2.
+class usage_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+void add_demo_command(CLI::App& tool);         // demo
+void add_fingerprint_commands(CLI::App& tool); // canonical, fingerprint
+void add_id_commands(CLI::App& tool);          // id new, id show
+
+} // namespace semel::app

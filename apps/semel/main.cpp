@@ -1,0 +1,49 @@
+// The semel tool: `semel <subcommand>`. Exit codes: 0 done, 1 the job failed, 2 wrong usage or
+// input.
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+#include "commands.hpp"
+
+namespace {
+
+int report(int exit_code, std::string message) {
+    std::replace(message.begin(), message.end(), '\n', ' '); // one line, whatever the message holds
+    std::cerr << "semel: " << message << '\n';
+    return exit_code;
+}
+
+int run(CLI::App& tool, int argc, char** argv) {
+    tool.parse(argc, argv);
+    if (tool.get_subcommands().empty()) std::cout << tool.help();
+    // A full disk or closed pipe must not look like success.
+    if (!std::cout.flush()) return report(1, "cannot write to standard output");
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    CLI::App tool{"semel: exactly-once effects", "semel"};
+    tool.set_version_flag("--version", "semel " SEMEL_VERSION);
+    tool.require_subcommand(0, 1);
+    semel::app::add_demo_command(tool);
+    semel::app::add_fingerprint_commands(tool);
+    semel::app::add_id_commands(tool);
+
+    try {
+        return run(tool, argc, argv);
+    } catch (const CLI::Success& asked) { // --help, --version
+        return tool.exit(asked);
+    } catch (const CLI::RuntimeError& failed) {
+        return failed.get_exit_code();
+    } catch (const CLI::ParseError& wrong) {
+        return report(2, wrong.what());
+    } catch (const semel::app::usage_error& wrong) {
+        return report(2, wrong.what());
+    } catch (const std::exception& broken) {
+        return report(1, broken.what());
+    }
+}
