@@ -19,7 +19,11 @@ add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 find_program(SEMEL_CCACHE ccache)
 if(SEMEL_DEVELOPER AND SEMEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${SEMEL_CCACHE})
+  # Presets, build folders and clones share objects: neither the place of the tree nor that of the
+  # build is in what they are compiled from.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_IGNOREOPTIONS=-fmacro-prefix-map=* ${SEMEL_CCACHE})
 endif()
 
 # A package is found in the folder that first links it and used by all.
