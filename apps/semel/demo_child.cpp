@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "semel/assert.hpp"
+
 extern char** environ;
 
 namespace semel::app::demo {
@@ -41,6 +43,13 @@ pid_t spawn(const std::vector<std::string>& arguments, int channel) {
     posix_spawn_file_actions_destroy(&actions);
     if (code != 0) fail(code, "cannot start a second instance of the demo");
     return id;
+}
+
+// A number that is not a child of ours any more must never be signalled: it may be somebody else's,
+// and -1 is everybody's.
+void signal_child(pid_t id, int what) {
+    SEMEL_ASSERT(id > 0);
+    if (::kill(id, what) != 0) fail(errno, "cannot signal the second instance");
 }
 
 } // namespace
@@ -93,13 +102,13 @@ void child_process::write_line(std::string_view line) {
 }
 
 void child_process::kill() {
-    ::kill(id_, SIGKILL);
+    signal_child(id_, SIGKILL);
     if (waitpid(id_, nullptr, 0) != id_) fail(errno, "waitpid");
     id_ = -1;
 }
 
 void child_process::pause() {
-    ::kill(id_, SIGSTOP);
+    signal_child(id_, SIGSTOP);
     int status = 0;
     if (waitpid(id_, &status, WUNTRACED) != id_) fail(errno, "waitpid");
     if (WIFSTOPPED(status)) return;
@@ -108,7 +117,7 @@ void child_process::pause() {
 }
 
 void child_process::resume() {
-    ::kill(id_, SIGCONT);
+    signal_child(id_, SIGCONT);
 }
 
 } // namespace semel::app::demo

@@ -50,6 +50,11 @@ struct applied {
     return apply(before, command{what}, at);
 }
 
+// What apply() does with a completion that finds its own claim, the usual one, but without a second
+// record. Nothing: it is another case, for apply(), and neither argument has changed.
+[[nodiscard]] std::optional<answers::stored> complete_in_place(record& it, commands::complete& what,
+                                                               const instant& at);
+
 // The record as anybody may see it: null if there is none, or if it is finished and past its time.
 [[nodiscard]] const record* visible(const record* stored, time_point now);
 

@@ -66,12 +66,16 @@ applied fenced(const record* shown) {
 }
 
 // The row is finished with this attempt: nothing of a running record remains in it.
+void settle_as(record& it, record_state state, time_point expires_at) {
+    it.state = state;
+    it.expires_at = expires_at;
+    if (state != record_state::failed_retryable) it.checkpoints.clear();
+}
+
 applied settled(const record& before, const instant& at, record_state state,
                 time_point expires_at) {
     applied made = rewritten(before, at);
-    made.after->state = state;
-    made.after->expires_at = expires_at;
-    if (state != record_state::failed_retryable) made.after->checkpoints.clear();
+    settle_as(*made.after, state, expires_at);
     made.said = answers::stored{.expires_at = expires_at};
     return made;
 }
@@ -103,7 +107,7 @@ applied start(const record* before, commands::begin&& what, const instant& at,
                                  .lease_until = after.lease_until,
                                  .content = after.content,
                                  .checkpoints = after.checkpoints};
-    if (mutant(bug::claim_without_write)) return unchanged(std::move(made.said));
+    if (mutant(bug::claim_without_write)) made.what = change::none;
     return made;
 }
 
@@ -183,14 +187,23 @@ applied on(commands::begin&& what, const record* before, const record* shown, co
 // ---- the owner's commands
 // ------------------------------------------------------------------------
 
+answers::stored complete(record& it, commands::complete&& what, const instant& at) {
+    settle_as(it, record_state::succeeded, at.now + what.retention);
+    it.result = std::move(what.result);
+    it.updated_at = at.now;
+    return {.expires_at = it.expires_at};
+}
+
+applied completed(const record& before, commands::complete&& what, const instant& at) {
+    applied made = rewritten(before, at);
+    made.said = complete(*made.after, std::move(what), at);
+    return made;
+}
+
 applied on(commands::complete&& what, const record* before, const record* shown,
            const instant& at) {
     // No lease check: if nobody took over, a late completion is right.
-    if (working(before, what.by)) {
-        auto made = settled(*before, at, record_state::succeeded, at.now + what.retention);
-        made.after->result = std::move(what.result);
-        return made;
-    }
+    if (working(before, what.by)) return completed(*before, std::move(what), at);
     // Already stored by this very attempt: its acknowledgement was lost on the way.
     if (held_by(before, what.by) && before->state == record_state::succeeded) {
         return unchanged(answers::stored{.expires_at = before->expires_at});
@@ -361,6 +374,12 @@ const record* visible(const record* stored, time_point now) {
 
 bool lapsed(const record& it, time_point now) {
     return !finished(it) && now > it.lease_until + it.policy.grace;
+}
+
+std::optional<answers::stored> complete_in_place(record& it, commands::complete& what,
+                                                 const instant& at) {
+    if (!working(&it, what.by)) return std::nullopt;
+    return complete(it, std::move(what), at);
 }
 
 applied apply(const record* before, command&& what, const instant& at) {

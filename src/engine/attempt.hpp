@@ -47,6 +47,7 @@ public:
     [[nodiscard]] const operation_policy& policy() const { return *plan_.policy; }
     [[nodiscard]] bool waits() const { return plan_.wait == wait_mode::wait; }
     [[nodiscard]] local_time local_now() const;
+    [[nodiscard]] bool has_lost_lease() const;
     [[nodiscard]] flight& own_flight() { return flight_; }
 
     // execution_port

@@ -42,6 +42,10 @@ result<void> step_answer(const reply& got) {
 
 } // namespace
 
+bool attempt::has_lost_lease() const {
+    return core_->keeper.has_lost(lease_);
+}
+
 std::stop_token attempt::stop_token() const {
     return core_->keeper.stop_token(lease_);
 }

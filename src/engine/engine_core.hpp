@@ -17,7 +17,7 @@
 namespace semel {
 
 // engine_counters, one atomic each.
-struct live_counters {
+struct alignas(64) live_counters {
     std::array<std::atomic<std::uint64_t>, 8> outcomes = {}; // by outcome_kind
     std::atomic<std::uint64_t> fenced_completions = 0;
     std::atomic<std::uint64_t> lost_completions = 0;
@@ -77,7 +77,7 @@ private:
     void sweep();
     void schedule_sweep(duration after);
 
-    std::atomic<std::size_t> running_ = 0;
+    alignas(64) std::atomic<std::size_t> running_ = 0;
     std::atomic<bool> closing_ = false;
     std::atomic<bool> giving_up_ = false;
     std::mutex drained_mutex_;

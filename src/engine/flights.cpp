@@ -47,7 +47,7 @@ flights::joined flights::join(attempt& who, local_time now) {
 // What the store would say of a live processing record with this content, without asking it.
 flights::joined flights::join_running(flight& with, attempt& who, local_time now) {
     // The leader may hang for ever: only the store can tell whose the record is by now.
-    if (with.leader->stop_token().stop_requested()) return {.as = role::alone};
+    if (with.leader->has_lost_lease()) return {.as = role::alone};
     const bool differs = with.content && who.content() && *with.content != *who.content();
     if (differs && who.policy().mismatch == on_mismatch::refuse) {
         return {.as = role::answered, .with = raw_outcome{.kind = outcome_kind::mismatch}};

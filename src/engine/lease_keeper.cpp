@@ -63,12 +63,19 @@ std::stop_token lease_keeper::stop_token(lease& one) {
     return one.stop.get_token();
 }
 
+bool lease_keeper::has_lost(const lease& one) {
+    const std::lock_guard lock{shelf_of(one).mutex};
+    return one.kept && one.lost;
+}
+
 void lease_keeper::clear() {
     for (auto& on : shelves_) {
         leases gone;
         const std::lock_guard lock{on.mutex};
         for (const auto& one : on.leases) {
             one->kept = false;
+            // Its work may ask for the token later, and must find it stopped.
+            if (!one->stop.stop_possible()) one->stop = std::stop_source{};
             if (!one->lost) lose(*one);
         }
         gone = std::exchange(on.leases, {});

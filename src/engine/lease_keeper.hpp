@@ -46,6 +46,8 @@ public:
     void remove(lease& one);
     // Fires when the lease is lost.
     [[nodiscard]] std::stop_token stop_token(lease& one);
+    // Still at work, without a lease.
+    [[nodiscard]] bool has_lost(const lease& one);
     // Gives up all leases: the engine ends without waiting for them.
     void clear();
 

@@ -47,6 +47,7 @@ result<reply> stripe::execute(const record_id& id, std::uint64_t hash, command&&
     const auto at = entries_.find(probe{hash, &id});
     entry* const one = at == entries_.end() ? nullptr : at->record.get();
     if (one != nullptr) fetch(*one);
+    if (auto said = complete(one, hash, what, now)) return reply{.said = *said, .now = now};
     const bool begins = std::holds_alternative<commands::begin>(what);
     if (begins && one == nullptr && !make_room(now)) return full(budget_.options);
 
@@ -66,6 +67,16 @@ result<reply> stripe::execute(const record_id& id, std::uint64_t hash, command&&
     case change::erase: erase(at); break;
     }
     return reply{.said = std::move(made.said), .now = now};
+}
+
+// The usual completion: the record stays where it is.
+std::optional<answers::stored> stripe::complete(entry* one, std::uint64_t hash, command& what,
+                                                time_point now) {
+    auto* const end = std::get_if<commands::complete>(&what);
+    if (end == nullptr || one == nullptr) return std::nullopt;
+    const auto said = complete_in_place(one->it, *end, {.now = now, .fence_floor = fence_floor_});
+    if (said) account(*one, hash, now);
+    return said;
 }
 
 stripe::entry& stripe::insert(const record_id& id, std::uint64_t hash, record&& it) {

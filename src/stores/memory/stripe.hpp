@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "semel/store.hpp"
@@ -83,6 +84,8 @@ private:
     using entries = absl::flat_hash_set<slot, hasher, equal>;
 
     // All below: mutex_ is held.
+    [[nodiscard]] std::optional<answers::stored> complete(entry* one, std::uint64_t hash,
+                                                          command& what, time_point now);
     [[nodiscard]] entry& insert(const record_id& id, std::uint64_t hash, record&& it);
     // The record has changed.
     void account(entry& one, std::uint64_t hash, time_point now);

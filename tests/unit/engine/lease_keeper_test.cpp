@@ -58,11 +58,12 @@ protected:
         one->term = term;
         one->sent_at = time_.now();
         one->granted = term;
-        one->stop = std::stop_source{};
         keeper_.add(one);
         return one;
     }
-    static bool stopped(const std::shared_ptr<lease>& one) { return one->stop.stop_requested(); }
+    bool stopped(const std::shared_ptr<lease>& one) {
+        return keeper_.stop_token(*one).stop_requested();
+    }
 
     const record_id id_{"t", "o", "k"};
     std::uint64_t hash_ = 0;
@@ -98,10 +99,11 @@ TEST_F(LeaseKeeper, KeepsALeaseForEverWhileRenewalsAreConfirmed) {
 TEST_F(LeaseKeeper, LosesALeaseWhoseRenewalIsRefused) {
     const auto one = add(30s);
     const auto other = add(30s);
+    const auto token = keeper_.stop_token(*one);
     time_.pass(10s);
 
     store_.answer(answers::fenced_off{});
-    EXPECT_FALSE(stopped(one)) << "callbacks must not run on the store's or the keeper's thread";
+    EXPECT_FALSE(token.stop_requested()) << "not on the store's or the keeper's thread";
     time_.run_posted();
 
     EXPECT_TRUE(stopped(one));
@@ -205,6 +207,15 @@ TEST_F(LeaseKeeper, GivesUpAllLeasesWhenTheEngineEnds) {
     EXPECT_TRUE(stopped(one));
     EXPECT_TRUE(store_.asked.empty());
     EXPECT_EQ(one.use_count(), 1);
+}
+
+TEST_F(LeaseKeeper, TheTokenOfALeaseThatWasLostBeforeAnybodyAskedIsStopped) {
+    const auto one = add(30s);
+    EXPECT_FALSE(keeper_.has_lost(*one));
+    time_.pass(27s);
+
+    EXPECT_TRUE(keeper_.stop_token(*one).stop_requested());
+    EXPECT_TRUE(keeper_.has_lost(*one));
 }
 
 TEST_F(LeaseKeeper, DoesNothingOnceTheEngineIsGone) {

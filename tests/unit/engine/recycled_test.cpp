@@ -1,0 +1,49 @@
+#include "engine/recycled.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace semel {
+namespace {
+
+struct large {
+    int value;
+    char rest[4096];
+};
+
+TEST(Recycled, TheNextObjectIsAFreshOne) {
+    auto first = std::allocate_shared<large>(recycled<large>{}, large{.value = 7, .rest = {}});
+    first.reset();
+
+    const auto second = std::allocate_shared<large>(recycled<large>{});
+
+    EXPECT_EQ(second->value, 0);
+}
+
+TEST(Recycled, ObjectsThatLiveTogetherDoNotShareABlock) {
+    recycled<large> from;
+    large* const first = from.allocate(1);
+    from.deallocate(first, 1);
+
+    large* const second = from.allocate(1);
+    large* const third = from.allocate(1);
+
+    EXPECT_NE(second, third);
+    from.deallocate(second, 1);
+    from.deallocate(third, 1);
+}
+
+TEST(Recycled, ArraysAreNotKept) {
+    recycled<large> from;
+    from.deallocate(from.allocate(1), 1);
+
+    large* const three = from.allocate(3);
+    three[2].value = 1; // a kept block would end before this
+
+    from.deallocate(three, 3);
+    from.deallocate(from.allocate(1), 1);
+}
+
+} // namespace
+} // namespace semel
