@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -85,7 +84,8 @@ struct scenario {
     void (*run)(const settings&, report&);
 };
 
-// Every scenario, in the order they run. A new one is a file and a line there.
+// Every scenario, in the order they run. A new one is a file of its own and a line in
+// scenarios.cpp.
 [[nodiscard]] const std::vector<scenario>& scenarios();
 
 void memory(const settings& how, report& to);

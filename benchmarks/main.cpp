@@ -1,9 +1,10 @@
 // semel-bench: measures semel beside its references. Exit codes: 0 every bar holds, 1 a bar was
 // missed or a measurement failed, 2 wrong usage.
 #include <algorithm>
-#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -50,10 +51,7 @@ int measure(const arguments& given) {
 }
 
 void list() {
-    for (const auto& one : scenarios()) {
-        std::cout << one.name << std::string(10 - std::min<std::size_t>(9, one.name.size()), ' ')
-                  << one.summary << '\n';
-    }
+    for (const auto& one : scenarios()) std::cout << one.name << ": " << one.summary << '\n';
 }
 
 std::vector<std::string> names_of_all() {
@@ -71,7 +69,7 @@ int run(int argc, char** argv) {
     CLI::App tool{"semel-bench: semel beside its references", "semel-bench"};
     tool.add_option("scenario", given.names, "which to run; all if none is named")
         ->check(CLI::IsMember(names_of_all()));
-    tool.add_option("--seconds", per_measurement, "how long one measurement may take")
+    tool.add_option("--seconds", per_measurement, "how long one round of one side may take")
         ->check(CLI::Range(0.01, 3600.0))
         ->capture_default_str();
     tool.add_option("--json", given.json_file, "write the rows to this file as well");
@@ -84,10 +82,15 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& asked) {
         return tool.exit(asked);
     } catch (const CLI::ParseError& wrong) {
-        std::cerr << "semel-bench: " << wrong.what() << '\n';
+        std::string message = wrong.what();
+        std::replace(message.begin(), message.end(), '\n', ' ');
+        std::cerr << "semel-bench: " << message << '\n';
         return 2;
     }
-    if (only_list) return list(), 0;
+    if (only_list) {
+        list();
+        return 0;
+    }
     given.how.per_measurement = seconds{per_measurement};
     return measure(given);
 }

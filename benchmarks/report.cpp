@@ -102,12 +102,4 @@ std::string report::json() const {
     return rows.dump(2) + "\n";
 }
 
-const std::vector<scenario>& scenarios() {
-    static const std::vector<scenario> all{
-        {"memory", "the memory store beside a bare striped hash map", &memory},
-        {"sqlite", "the SQLite store beside the bare statements", &sqlite},
-    };
-    return all;
-}
-
 } // namespace semel::bench
