@@ -76,7 +76,9 @@ void lease_keeper::clear() {
             one->kept = false;
             // Its work may ask for the token later, and must find it stopped.
             if (!one->stop.stop_possible()) one->stop = std::stop_source{};
-            if (!one->lost) lose(*one);
+            if (!one->lost) lost_.fetch_add(1, std::memory_order_relaxed);
+            one->lost = true;
+            runtime_.post([stop = one->stop]() mutable { stop.request_stop(); });
         }
         gone = std::exchange(on.leases, {});
     }

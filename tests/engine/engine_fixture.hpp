@@ -15,7 +15,8 @@
 #include <utility>
 
 #include "semel/engine.hpp"
-#include "semel/open.hpp"
+#include "semel/stores/memory.hpp"
+#include "semel/stores/sqlite.hpp"
 #include "support/faulty_store.hpp"
 
 namespace semel::tests {
@@ -63,8 +64,7 @@ protected:
     engine& make(const std::string& kind, operation_policy defaults = {},
                  engine_options options = {}) {
         if (!options.log) options.log = null_logger();
-        auto opened = semel::open(url_of(kind)).value();
-        auto counted = std::make_unique<support::faulty_store>(std::move(opened), script_);
+        auto counted = std::make_unique<support::faulty_store>(open_store(kind), script_);
         engine_.emplace(std::move(counted), std::move(defaults), std::move(options));
         return *engine_;
     }
@@ -78,15 +78,15 @@ protected:
         return std::get<answers::found>(got.value().said).current;
     }
 
-    std::string url_of(const std::string& kind) {
-        if (kind == "memory") return "memory:";
+    std::unique_ptr<store> open_store(const std::string& kind) {
+        if (kind == "memory") return make_memory_store();
         const auto* info = testing::UnitTest::GetInstance()->current_test_info();
         std::string folder = std::string{info->test_suite_name()} + "-" + info->name();
         for (char& c : folder) c = c == '/' ? '-' : c;
         folder_ = std::filesystem::temp_directory_path() /
                   ("semel-" + std::to_string(::getpid()) + "-" + folder);
         std::filesystem::create_directories(folder_);
-        return "sqlite:" + (folder_ / "records.db").string();
+        return open_sqlite_store({.path = folder_ / "records.db"}).value();
     }
 
     const std::shared_ptr<support::store_script> script_ =

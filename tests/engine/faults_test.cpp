@@ -205,7 +205,7 @@ protected:
         return std::get<answers::found>(got.value().said).current->state;
     }
 
-    std::shared_ptr<store> records_ = semel::open("memory:").value();
+    std::shared_ptr<store> records_ = make_memory_store();
 };
 
 TEST_F(EndOfEngine, TheDestructorWaitsForCompletionsUnderWay) {
@@ -290,7 +290,7 @@ TEST_F(EndOfEngine, RefusesOptionsThatMakeNoSense) {
         operation_policy policy;
         change(options, policy);
         try {
-            engine made{semel::open("memory:").value(), policy, options};
+            engine made{make_memory_store(), policy, options};
         } catch (const failure_error& why) {
             return why.why().code;
         }

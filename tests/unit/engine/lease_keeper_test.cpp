@@ -218,6 +218,17 @@ TEST_F(LeaseKeeper, TheTokenOfALeaseThatWasLostBeforeAnybodyAskedIsStopped) {
     EXPECT_TRUE(keeper_.has_lost(*one));
 }
 
+TEST_F(LeaseKeeper, TheTokenOfALeaseThatWasLostBeforeTheEngineEndedIsStopped) {
+    const auto one = add(30s);
+    time_.pass(27s);
+
+    keeper_.clear();
+    time_.run_posted();
+
+    EXPECT_TRUE(stopped(one));
+    EXPECT_EQ(keeper_.lost(), 1U);
+}
+
 TEST_F(LeaseKeeper, DoesNothingOnceTheEngineIsGone) {
     const auto one = add(30s);
 
