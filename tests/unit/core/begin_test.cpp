@@ -5,10 +5,8 @@
 namespace semel::test {
 namespace {
 
-constexpr record_policy held{.on_lease_expiry = lease_expiry::hold};
 constexpr record_policy probed{.on_lease_expiry = lease_expiry::probe};
 constexpr record_policy twice{.attempts_max = 2};
-constexpr auto past_lease = seconds{31};
 
 commands::begin begin_with(std::optional<fingerprint> other) {
     auto what = begin(2);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "semel/record_machine.hpp"
+#include "support/noon.hpp"
 
 namespace semel::test {
 
@@ -17,7 +18,8 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-inline constexpr time_point noon{seconds{1'800'000'000}};
+inline constexpr record_policy held{.on_lease_expiry = lease_expiry::hold};
+inline constexpr auto past_lease = seconds{31};
 
 inline std::uint64_t micros(time_point at) {
     return static_cast<std::uint64_t>(at.time_since_epoch().count());

@@ -5,9 +5,6 @@
 namespace semel::test {
 namespace {
 
-constexpr record_policy held{.on_lease_expiry = lease_expiry::hold};
-constexpr auto past_lease = seconds{31};
-
 commands::resolve resolve(const claim& of, decltype(commands::resolve::verdict) verdict) {
     return {.expected_fence = of.fence,
             .verdict = std::move(verdict),

@@ -6,7 +6,6 @@ namespace semel::test {
 namespace {
 
 using commands::failure_kind;
-constexpr auto past_lease = seconds{31};
 
 claim wrong_owner(claim by) {
     by.owner.low ^= 1U;

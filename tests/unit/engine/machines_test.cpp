@@ -5,6 +5,7 @@
 #include "core/begin_machine.hpp"
 #include "core/complete_machine.hpp"
 #include "core/sweep_plan.hpp"
+#include "support/noon.hpp"
 
 namespace semel {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 const local_time start_of_test{std::chrono::hours{1}};
-const time_point noon{std::chrono::hours{24 * 365 * 50}};
+using test::noon;
 const owner_id ours{.high = 1, .low = 2};
 const owner_id theirs{.high = 3, .low = 4};
 

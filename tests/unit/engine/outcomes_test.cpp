@@ -5,13 +5,14 @@
 #include <stdexcept>
 
 #include "semel/execution.hpp"
+#include "support/noon.hpp"
 
 namespace semel {
 namespace {
 
 using namespace std::chrono_literals;
 
-const time_point noon{std::chrono::hours{24 * 365 * 50}};
+using test::noon;
 
 stored_result sealed(std::string body) {
     stored_result made{.body = std::move(body)};

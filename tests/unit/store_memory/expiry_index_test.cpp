@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "support/noon.hpp"
+
 namespace semel {
 namespace {
 
@@ -11,7 +13,7 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr time_point noon{seconds{1'800'000'000}};
+using test::noon;
 
 TEST(ExpiryIndex, GivesNothingBeforeItsTime) {
     expiry_index index;

@@ -5,13 +5,15 @@
 #include <string>
 #include <utility>
 
+#include "support/noon.hpp"
+
 namespace semel {
 namespace {
 
 using std::chrono::hours;
 using std::chrono::seconds;
 
-constexpr time_point noon{seconds{1'800'000'000}};
+using test::noon;
 constexpr std::uint64_t same_hash = 42;
 
 class Stripe : public testing::Test {

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "semel/time.hpp"
+
+namespace semel::test {
+
+// Where the clock of a test stands until the test moves it.
+inline constexpr time_point noon{std::chrono::seconds{1'800'000'000}};
+
+} // namespace semel::test
