@@ -34,8 +34,12 @@ private:
     backend(const sqlite_options& options, write_gate& gate)
         : lock_wait_(options.lock_wait), gate_(gate) {}
 
+    // Answers what a look at the records can answer, without the write lock; returns the rest.
+    [[nodiscard]] std::span<job* const> answer_repeats(std::span<job* const> batch);
+    void learn_from(std::span<job* const> batch);
     enum class verdict { answered, culprit_unknown };
     [[nodiscard]] verdict transact(std::span<job* const> batch);
+    void transact_one_by_one(std::span<job* const> batch);
     [[nodiscard]] verdict execute_each(std::span<job* const> batch);
     [[nodiscard]] verdict give_up(std::span<job* const> batch, const failure& why);
     void commit();
@@ -45,6 +49,9 @@ private:
     std::unique_ptr<connection> on_;
     std::unique_ptr<records> records_; // its statements go before the connection
     std::vector<job*> wrote_;          // in the transaction at work
+    std::vector<job*> unanswered_;     // by answer_repeats()
+    // The last claims were mostly repeats: worth a look before the lock is asked for.
+    bool repeats_ = false;
 };
 
 } // namespace semel::sqlite

@@ -87,6 +87,19 @@ records::complete_running(const record_id& id, const commands::complete& what, t
         {.said = answers::stored{.expires_at = expires_at}, .what = change::put}};
 }
 
+result<std::optional<answer>> records::look(const record_id& id, const command& what,
+                                            time_point now) {
+    const bool begins = std::holds_alternative<commands::begin>(what);
+    if (!begins && !std::holds_alternative<commands::lookup>(what)) return std::optional<answer>{};
+    const auto before = rows_->load(id);
+    if (!before) return before.error();
+    if (begins && !*before) return std::optional<answer>{};
+    // What changes nothing takes no fence, so the floor does not matter.
+    auto made = apply(*before ? &(*before)->it : nullptr, what, {.now = now, .fence_floor = 0});
+    if (made.what != change::none || made.audit) return std::optional<answer>{};
+    return std::optional<answer>{std::move(made.said)};
+}
+
 result<executed> records::load_apply_save(const record_id& id, const command& what,
                                           time_point now) {
     const auto before = rows_->load(id);

@@ -33,6 +33,11 @@ public:
     [[nodiscard]] result<executed> execute(const record_id& id, const command& what,
                                            time_point now);
 
+    // The answer of a command that changes nothing, from reading alone; nothing if it does change
+    // something. Only for begin and lookup.
+    [[nodiscard]] result<std::optional<answer>> look(const record_id& id, const command& what,
+                                                     time_point now);
+
     // Removes up to `most` records nobody can need any more, and says how many there were.
     [[nodiscard]] result<std::size_t> purge(std::size_t most, time_point now);
 

@@ -244,6 +244,23 @@ TEST_F(SqliteStore, ALockHeldByAnotherTimesOutAndReadsGoOn) {
     said<answers::started>(store->call(id_of("k"), begin_by(anna)));
 }
 
+TEST_F(SqliteStore, RepeatsAfterRepeatsNeedNoWriteLock) {
+    auto store = open({.path = path(), .lock_wait = std::chrono::milliseconds{50}});
+    const auto id = id_of("k");
+    const auto started = said<answers::started>(store->call(id, begin_by(anna)));
+    said<answers::stored>(store->call(id, complete_with(started.by, "first")));
+    said<answers::replay>(store->call(id, begin_by(bert)));
+
+    sqlite3* other = nullptr;
+    ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+    EXPECT_EQ(said<answers::replay>(store->call(id, begin_by(bert))).result.body, "first");
+    EXPECT_EQ(store->call(id_of("new"), begin_by(bert)).error().code, errc::timed_out);
+    sqlite3_close(other);
+
+    EXPECT_EQ(said<answers::started>(store->call(id_of("new"), begin_by(bert))).by.owner, bert);
+}
+
 TEST_F(SqliteStore, BytesOfEveryKindComeBackAsTheyWere) {
     const auto store = open();
     std::string all;
