@@ -1,13 +1,14 @@
 # Test suites. A suite is a ctest label, a build target `semel_suite_<suite>` with everything the
 # suite runs, and an argument of ./test.
 
-# semel_test(suite [NAME …] SOURCES … LIBS … [OWN_MAIN])
+# semel_test(suite [NAME …] SOURCES … LIBS … [OWN_MAIN] [SERVERS])
 #
 # One GTest binary `semel_tests_<suite>[_<name>]` per folder of tests/. It is a single ctest entry:
 # a process per case costs more than the cases. OWN_MAIN: the sources have a main() that takes
-# options of its own beside GTest's.
+# options of its own beside GTest's. SERVERS: it needs the databases of tools/servers, which ./test
+# starts.
 function(semel_test suite)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_MAIN" "NAME" "SOURCES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_MAIN;SERVERS" "NAME" "SOURCES;LIBS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "semel_test(${suite}): unknown ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -43,6 +44,9 @@ function(semel_test suite)
   add_test(NAME ${test} COMMAND ${target})
   set_tests_properties(${test} PROPERTIES LABELS ${suite} TIMEOUT 900)
   set_property(GLOBAL APPEND PROPERTY SEMEL_SUITES "gtest ${suite} tests/${target}")
+  if(arg_SERVERS)
+    set_property(GLOBAL APPEND PROPERTY SEMEL_SUITES "servers ${suite} -")
+  endif()
 endfunction()
 
 # semel_check(suite NAME … COMMAND … [TARGETS …] [SERIAL])
