@@ -16,6 +16,7 @@
 #include "engine/plan.hpp"
 #include "engine/strand.hpp"
 #include "semel/engine.hpp"
+#include "semel/watch.hpp"
 
 namespace semel {
 
@@ -94,6 +95,8 @@ private:
     enum class held_by : std::uint8_t { timer, others };
     void arm(local_time when, held_by who);
     void on_timer();
+    void listen();
+    void on_change();
     void on_parked_too_long();
     void on_cancel();
     void answer(raw_outcome&& with);
@@ -118,6 +121,8 @@ private:
     std::optional<complete_machine> complete_;
     std::optional<local_time> timer_;
     std::uint64_t timer_serial_ = 0;
+    std::unique_ptr<record_watch> watch_; // while it polls, where the store hears of changes
+    bool missed_news_ = false;            // they came while the store had the question
     local_time wait_until_ = {};
     local_time confirm_until_ = {};
     local_time retry_at_ = {}; // of the completion; zero while the store has the question

@@ -13,6 +13,7 @@
 #include "engine/flights.hpp"
 #include "engine/lease_keeper.hpp"
 #include "semel/engine.hpp"
+#include "semel/watch.hpp"
 
 namespace semel {
 
@@ -67,6 +68,7 @@ public:
     const std::shared_ptr<semel::runtime> runtime;
     const std::shared_ptr<logger> log;
     const std::unique_ptr<store> records;
+    watchable* const hears; // the same, where it hears of changes made elsewhere; else null
 
     // Thread-safe by themselves.
     live_counters counters;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "semel/decorators.hpp"
+#include "semel/watch.hpp"
 #include "store/cached_shard.hpp"
 
 namespace semel {
@@ -32,7 +33,7 @@ cached_texts texts_of(const stored_result& result) {
     return {.body = result.body, .type = result.type, .ref = result.ref};
 }
 
-class cached_store final : public store {
+class cached_store final : public store, public watchable {
 public:
     cached_store(std::unique_ptr<store> inner, cache_options options)
         : options_(std::move(options)),
@@ -83,6 +84,12 @@ public:
     }
 
     [[nodiscard]] store_traits traits() const override { return inner_->traits(); }
+
+    [[nodiscard]] std::unique_ptr<record_watch> watch(const record_id& id,
+                                                      unique_function<void()> news) override {
+        auto* const hears = dynamic_cast<watchable*>(inner_.get());
+        return hears == nullptr ? nullptr : hears->watch(id, std::move(news));
+    }
 
 private:
     using maybe_reply = std::optional<reply>;

@@ -3,12 +3,13 @@
 #include <utility>
 
 #include "semel/decorators.hpp"
+#include "semel/watch.hpp"
 
 namespace semel {
 
 namespace {
 
-class metered_store final : public store {
+class metered_store final : public store, public watchable {
 public:
     metered_store(std::unique_ptr<store> inner, store_metrics& metrics, meter_options options)
         : metrics_(metrics), options_(std::move(options)), inner_(std::move(inner)) {}
@@ -48,6 +49,12 @@ public:
     }
 
     [[nodiscard]] store_traits traits() const override { return inner_->traits(); }
+
+    [[nodiscard]] std::unique_ptr<record_watch> watch(const record_id& id,
+                                                      unique_function<void()> news) override {
+        auto* const hears = dynamic_cast<watchable*>(inner_.get());
+        return hears == nullptr ? nullptr : hears->watch(id, std::move(news));
+    }
 
 private:
     [[nodiscard]] std::chrono::nanoseconds now() const {

@@ -30,7 +30,19 @@ reply database::apply(const record_id& id, const command& what, std::optional<ti
                    .now = at.now,
                    .changed = done.what != change::none});
     }
+    if (done.what != change::none) tell(id, before ? &*before : nullptr);
     return {.said = std::move(done.said), .now = at.now};
+}
+
+void database::tell(const record_id& id, const record* before) {
+    const record* after = find(id);
+    const auto runs = [](const record* one) {
+        return one != nullptr && one->state == record_state::processing;
+    };
+    if (!runs(before) || runs(after)) return;
+    for (const auto& [serial, one] : listeners_) {
+        if (one.id == id) one.heard();
+    }
 }
 
 void database::save(const record_id& id, const record& after, unsigned effects) {

@@ -54,10 +54,22 @@ public:
     [[nodiscard]] instant at(std::optional<time_point> given) const {
         return {.now = given.value_or(now()), .fence_floor = floor_};
     }
+    // Called after every end of an attempt at this record, until `serial` is dropped.
+    void listen(std::uint64_t serial, record_id id, std::function<void()> heard) {
+        listeners_[serial] = {std::move(id), std::move(heard)};
+    }
+    void stop_listening(std::uint64_t serial) { listeners_.erase(serial); }
+
     // Flips a byte of a stored result, as bad storage does.
     void damage(const record_id& id, std::size_t byte);
 
 private:
+    struct listener {
+        record_id id;
+        std::function<void()> heard;
+    };
+    void tell(const record_id& id, const record* before);
+
     scene& scene_;
     const time_point begin_{std::chrono::seconds{1'800'000'000}};
     duration stepped_ = {};
@@ -65,6 +77,7 @@ private:
     std::map<record_id, record> records_;
     observer observer_;
     transaction_observer transaction_observer_;
+    std::map<std::uint64_t, listener> listeners_;
 };
 
 } // namespace semel::sim

@@ -38,6 +38,7 @@ fault_plan choose_faults(dice& random) {
     plan.queue_max = random.hit(250) ? 1 + random.below(3) : 1000;
     plan.batch_max = random.hit(300) ? 1 + random.below(3) : 64;
     plan.cancelled = rate(random, 50, 400);
+    plan.lost_news = rate(random, 50, 1000);
     return plan;
 }
 

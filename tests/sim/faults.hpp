@@ -31,6 +31,8 @@ struct fault_plan {
     std::size_t batch_max = 0;
     // Per call, in a thousand.
     unsigned cancelled = 0;
+    // Per end of an attempt and listener, in a thousand.
+    unsigned lost_news = 0;
 };
 
 [[nodiscard]] fault_plan choose_faults(dice& random);

@@ -70,6 +70,7 @@ struct scene {
     journal trace;
     fault_plan plan;
     tally seen;
+    std::uint64_t next_listener = 0;
     std::optional<violation> broken;
 };
 

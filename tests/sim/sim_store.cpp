@@ -85,6 +85,40 @@ void sim_store::submit_all(std::vector<submission> many) {
     for (auto& one : many) submit(std::move(one.what), std::move(one.done));
 }
 
+class sim_store::listening final : public record_watch {
+public:
+    listening(sim_store& of, std::uint64_t serial) : of_(of), serial_(serial) {}
+    ~listening() override {
+        of_.database_.stop_listening(serial_);
+        of_.listeners_.erase(serial_);
+    }
+
+private:
+    sim_store& of_;
+    const std::uint64_t serial_;
+};
+
+std::unique_ptr<record_watch> sim_store::watch(const record_id& id, unique_function<void()> news) {
+    if (dead_) return nullptr;
+    const std::uint64_t serial = scene_.next_listener++;
+    listeners_[serial] = std::make_shared<unique_function<void()>>(std::move(news));
+    database_.listen(serial, id, [this, serial] { carry_news(serial); });
+    return std::make_unique<listening>(*this, serial);
+}
+
+void sim_store::carry_news(std::uint64_t serial) {
+    if (dead_ || network_.down(scene_.loop.now()) || scene_.random.hit(scene_.plan.lost_news)) {
+        return scene_.seen.saw(rare::news_lost);
+    }
+    scene_.loop.after(latency(), who_, [this, serial] {
+        const auto at = listeners_.find(serial);
+        if (at == listeners_.end()) return;
+        scene_.seen.saw(rare::woken_by_news);
+        const auto news = at->second; // may end the watch it is called by
+        (*news)();
+    });
+}
+
 void sim_store::wake(std::size_t lane) {
     scene_.loop.after(latency(), who_, [this, lane] { pump(lane); });
 }

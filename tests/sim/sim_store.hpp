@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "semel/store.hpp"
+#include "semel/watch.hpp"
 #include "sim/database.hpp"
 #include "sim/ghost.hpp"
 #include "sim/scene.hpp"
@@ -22,13 +23,14 @@ struct network {
     [[nodiscard]] bool down(duration now) const { return now < outage_until; }
 };
 
-class sim_store final : public store {
+class sim_store final : public store, public watchable {
 public:
     sim_store(scene& with, ghost& truth, database& behind, const network& between, process_id who);
     ~sim_store() override;
 
     void submit(envelope what, completion done) override;
     void submit_all(std::vector<submission> many) override;
+    std::unique_ptr<record_watch> watch(const record_id& id, unique_function<void()> news) override;
     result<sweep_report> sweep(const sweep_request& request) override;
     result<std::vector<audit_entry>> audit(const record_id& id) override;
     [[nodiscard]] store_traits traits() const override { return {.durable = true}; }
@@ -53,6 +55,9 @@ private:
         std::optional<owner_id> claimed = {}; // begin
     };
 
+    class listening;
+    void carry_news(std::uint64_t serial);
+
     submission tracked(envelope what, completion done);
     [[nodiscard]] std::size_t route(const command& what) const;
     void wake(std::size_t lane);
@@ -72,6 +77,7 @@ private:
     bool dead_ = false;
     std::uint64_t serial_ = 0;
     std::map<std::uint64_t, question> asked_;
+    std::map<std::uint64_t, std::shared_ptr<unique_function<void()>>> listeners_;
     std::set<std::pair<std::uint64_t, std::uint64_t>> doubtful_; // owners whose begin is in doubt
     backend backend_{*this};
     std::vector<std::unique_ptr<batch_lane>> lanes_; // one for all, one for renewals

@@ -33,7 +33,9 @@ std::string_view title(rare what) {
         "retried after a failure",
         "released",
         "failure shared with waiters",
-        "transaction's commit in doubt"};
+        "transaction's commit in doubt",
+        "woken by news",
+        "news lost"};
     return names[static_cast<std::size_t>(what)];
 }
 

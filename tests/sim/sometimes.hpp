@@ -40,6 +40,8 @@ enum class rare : std::uint8_t {
     released,
     shared_failure,
     transaction_in_doubt,
+    woken_by_news,
+    news_lost,
     count_
 };
 

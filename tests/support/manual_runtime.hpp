@@ -43,6 +43,9 @@ public:
         }
     }
 
+    // As a runtime does when it ends: what waits in it may hold on to whoever holds the runtime.
+    void drop_timers() { std::exchange(timers_, {}).clear(); }
+
     [[nodiscard]] std::size_t timers() const { return timers_.size(); }
     // A task of at() runs right now.
     [[nodiscard]] bool in_timer() const { return in_timer_; }
