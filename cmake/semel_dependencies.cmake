@@ -3,6 +3,8 @@
 
 set(semel_package_OpenSSL OpenSSL 3.0)
 set(semel_package_SQLite SQLite3 3.40)
+set(semel_package_PostgreSQL PostgreSQL 13)
+set(semel_package_MariaDB MariadbConnector)
 set(semel_package_Threads Threads)
 set(semel_package_absl absl CONFIG)
 set(semel_package_fmt fmt 9 CONFIG)

@@ -22,6 +22,7 @@ install(
     "${PROJECT_BINARY_DIR}/semelConfigVersion.cmake"
     cmake/semel_dependencies.cmake
     cmake/FindXxhash.cmake
+    cmake/FindMariadbConnector.cmake
     cmake/FindRapidjsonHeaders.cmake
   DESTINATION ${semel_config_dir} COMPONENT headers)
 if(TARGET semel)

@@ -21,5 +21,6 @@ public:
 void add_demo_command(CLI::App& tool);         // demo
 void add_fingerprint_commands(CLI::App& tool); // canonical, fingerprint
 void add_id_commands(CLI::App& tool);          // id new, id show
+void add_migrate_command(CLI::App& tool);      // migrate
 
 } // namespace semel::app

@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
     semel::app::add_demo_command(tool);
     semel::app::add_fingerprint_commands(tool);
     semel::app::add_id_commands(tool);
+    semel::app::add_migrate_command(tool);
 
     try {
         return run(tool, argc, argv);

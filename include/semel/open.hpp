@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "semel/metrics.hpp"
+#include "semel/migrate.hpp"
 #include "semel/policy.hpp"
 #include "semel/result.hpp"
 #include "semel/store.hpp"
@@ -17,6 +19,7 @@ namespace semel {
 struct open_options {
     std::string table_prefix = "semel_";        // of stores that have tables
     std::size_t queue_max = limits{}.queue_max; // waiting begins and look-ups of a durable store
+    store_counters* counters = nullptr; // outlives the store; for drivers that have round trips
 };
 
 // Builds the store a URL names:
@@ -28,6 +31,32 @@ struct open_options {
 //     ?prefix=NAME               table prefix
 //     &lock_wait_ms=N            how long to wait for other processes
 //     &cache_bytes=N             page cache (suffixes as above)
+//   postgres://user@host/database  records in PostgreSQL; postgresql:// as well
+//     ?prefix=NAME               table prefix
+//     &lanes=N                   batches under way at the same time, a connection each
+//     &batch_max=N               commands per commit
+//     &statement_timeout_ms=N    no command takes longer
+//     &lock_timeout_ms=N         how long a batch waits for a row that somebody holds locked
+//     &sslmode=verify-full&sslrootcert=FILE, connect_timeout=SECONDS and whatever libpq knows
+//   mysql://user:password@host:port/database   records in MariaDB; mariadb:// as well
+//     ?prefix=NAME               table prefix
+//     &socket=FILE               of a server on this machine, instead of host and port
+//     &lanes=N                   batches under way at the same time, a connection each
+//     &batch_max=N               commands per commit
+//     &connect_timeout_ms=N&statement_timeout_ms=N&lock_timeout_ms=N   as above
+//     &tls=off|unverified|verify default verify where there is a ca_file, else off
+//     &ca_file=FILE&cert_file=FILE&key_file=FILE   for TLS
+//   redis://user:password@host:port/database   records in Redis; rediss:// for TLS
+//     ?prefix=NAME               of its keys, default semel:
+//     &lanes=N                   pipelines, a connection each
+//     &batch_max=N               commands per round trip
+//     &connect_timeout_ms=N&command_timeout_ms=N
+//     &eviction=refuse|warn      about a server that may drop records
+//     &wake=publish|none         whether the end of an attempt is published
+//     &ca_file=FILE&cert_file=FILE&key_file=FILE   for TLS
+//   tiered:?front=URL&truth=URL  Redis in front of a store that is the truth (tiered.hpp); in the
+//                              two URLs & is written %26 and % is written %25
+//     &gate_ms=N                 how long a running attempt is believed without asking the truth
 //
 // In a path and in values %XX stands for a byte; a `?` in a file name is written %3F.
 //
@@ -35,5 +64,14 @@ struct open_options {
 // URL cannot be read, or has a parameter the driver does not know), and those of the driver.
 [[nodiscard]] result<std::unique_ptr<store>> open(std::string_view url,
                                                   const open_options& options = {});
+
+// Brings the tables behind a store URL up to date. Versioned and idempotent; many processes may run
+// it at the same time. With dry_run the report's SQL can be run by hand, as one transaction, by
+// somebody who may create tables.
+//
+// Errors: unknown_store, unsupported (a store without tables), schema_newer, and those of opening
+// the store.
+[[nodiscard]] result<migration_report> migrate(std::string_view url, migrate_mode mode,
+                                               const open_options& options = {});
 
 } // namespace semel

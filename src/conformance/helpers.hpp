@@ -25,7 +25,9 @@ void together(std::size_t threads, const std::function<void(std::size_t)>& work)
 [[nodiscard]] stored_result result_of(std::string body);
 
 // Sends the command and throws failure_error if the store fails.
-[[nodiscard]] answer ask(store& whom, const record_id& id, command what, time_point now);
+[[nodiscard]] answer ask(store& whom, const record_id& id, const command& what, time_point now);
+// How many records a sweep by the test's time has removed.
+[[nodiscard]] std::size_t swept(store& whom, time_point now);
 
 // The claim of a begin that must be answered with `started`, else an empty one and a failed test.
 claim must_start(store& whom, const record_id& id, std::uint64_t owner, time_point now);

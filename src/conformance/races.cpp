@@ -180,10 +180,10 @@ void sweep_beside_begins_takes_no_live_record(const subject& what, const run_opt
         }
         do {
             const time_point now{duration{clock.load()}};
-            removed += fresh->sweep({.now = now}).value().removed;
+            removed += swept(*fresh.it, now);
         } while (working > 0);
     });
-    removed += fresh->sweep({.now = time_point{duration{clock.load()}} + hours{1}}).value().removed;
+    removed += swept(*fresh.it, time_point{duration{clock.load()}} + hours{1});
 
     if (what.purges == purging::on_request) {
         EXPECT_GT(removed, 0U);

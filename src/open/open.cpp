@@ -1,11 +1,10 @@
 #include "semel/open.hpp"
 
-#include <chrono>
 #include <cstdint>
 
+#include "open/targets.hpp"
 #include "open/url.hpp"
 #include "semel/stores/memory.hpp"
-#include "semel/stores/sqlite.hpp"
 
 namespace semel {
 
@@ -33,26 +32,37 @@ opened open_memory(const store_url& url, const open_options&) {
 }
 
 opened open_sqlite(const store_url& url, const open_options& options) {
-    sqlite_options own{.path = url.target};
-    if (own.path.starts_with("//")) {
-        // sqlite:///var/lib/orders.db: an empty host, then the path.
-        if (!own.path.starts_with("///")) {
-            return refused("'sqlite://" + own.path.substr(2) +
-                           "' names a host; write sqlite:path or sqlite:///absolute/path");
-        }
-        own.path.erase(0, 2);
-    }
-    own.table_prefix = options.table_prefix;
-    own.queue_max = options.queue_max;
-    std::int64_t lock_wait_ms =
-        std::chrono::duration_cast<std::chrono::milliseconds>(own.lock_wait).count();
-    url_parameters given{url};
-    given.text("prefix", own.table_prefix);
-    given.number("lock_wait_ms", lock_wait_ms, records_unit);
-    given.number("cache_bytes", own.cache_bytes, bytes_unit);
-    if (auto read = given.finish(); !read) return std::move(read).error();
-    own.lock_wait = std::chrono::milliseconds{lock_wait_ms};
-    return open_sqlite_store(own);
+    const auto own = sqlite_target(url, options);
+    if (!own) return own.error();
+    return open_sqlite_store(*own);
+}
+
+opened open_postgres(const store_url& url, const open_options& options) {
+    const auto own = postgres_target(url, options);
+    if (!own) return own.error();
+    return open_postgres_store(*own);
+}
+
+opened open_mysql(const store_url& url, const open_options& options) {
+    const auto own = mysql_target(url, options);
+    if (!own) return own.error();
+    return open_mysql_store(*own);
+}
+
+opened open_redis(const store_url& url, const open_options& options) {
+    const auto own = redis_target(url, options);
+    if (!own) return own.error();
+    return open_redis_store(*own);
+}
+
+opened open_tiered(const store_url& url, const open_options& options) {
+    const auto own = tiered_target(url);
+    if (!own) return own.error();
+    auto front = open_front(own->front, options);
+    if (!front) return std::move(front).error();
+    auto truth = open(own->truth, options);
+    if (!truth) return truth;
+    return tiered(*std::move(front), *std::move(truth), own->options);
 }
 
 struct driver {
@@ -65,9 +75,17 @@ struct driver {
 constexpr driver drivers[]{
     {"memory", "memory:", open_memory},
     {"sqlite", "sqlite:path", open_sqlite},
+    {"tiered", "tiered:?front=URL&truth=URL", open_tiered},
+    {"redis", "redis://host:port/database", open_redis},
+    {"rediss", "rediss://host:port/database", open_redis},
+    {"postgres", "postgres://user@host/database", open_postgres},
+    {"postgresql", "postgresql://user@host/database", open_postgres},
+    {"mysql", "mysql://user@host/database", open_mysql},
+    {"mariadb", "mariadb://user@host/database", open_mysql},
 };
 
 failure unknown(std::string_view url) {
+    url = url.substr(0, url.find("//")); // what follows may hold a password
     std::string known;
     for (const auto& one : drivers) known += (known.empty() ? "" : ", ") + std::string{one.form};
     return {.code = errc::unknown_store,

@@ -74,6 +74,7 @@ result<store_url> parse_url(std::string_view url) {
     if (colon == std::string_view::npos)
         return store_url{.scheme = {}, .target = std::string{url}, .parameters = {}};
     store_url made{.scheme = std::string{url.substr(0, colon)}, .target = {}, .parameters = {}};
+    made.base = url.substr(0, url.find('?'));
     url.remove_prefix(colon + 1);
     const std::size_t question = std::min(url.find('?'), url.size());
     auto target = decoded(url.substr(0, question));

@@ -18,6 +18,8 @@ struct store_url {
     std::string scheme;
     std::string target;
     std::vector<std::pair<std::string, std::string>> parameters;
+    // Scheme and target as they were given, for drivers whose library reads URLs by itself.
+    std::string base = {};
 };
 
 [[nodiscard]] result<store_url> parse_url(std::string_view url);
@@ -33,6 +35,11 @@ public:
     }
     void text(std::string_view name, std::string& to) {
         if (auto value = take(name)) to = *std::move(value);
+    }
+
+    // What nobody has taken so far; then nothing is left.
+    [[nodiscard]] std::vector<std::pair<std::string, std::string>> rest() {
+        return std::exchange(left_, {});
     }
 
     // The first thing that was wrong, or a parameter nobody took.

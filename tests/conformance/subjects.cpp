@@ -4,9 +4,14 @@
 
 #include "conformance/laned_reference.hpp"
 #include "conformance/memory_subject.hpp"
+#include "conformance/mysql_subject.hpp"
+#include "conformance/postgres_subject.hpp"
+#include "conformance/redis_subject.hpp"
 #include "conformance/reference_store.hpp"
 #include "conformance/sqlite_subject.hpp"
+#include "conformance/tiered_subject.hpp"
 #include "semel/decorators.hpp"
+#include "semel/encrypted.hpp"
 #include "semel/metrics.hpp"
 
 namespace semel::conformance {
@@ -50,18 +55,44 @@ std::unique_ptr<store> with_metrics(std::unique_ptr<store> inner) {
     return metered(std::move(inner), metrics);
 }
 
+std::unique_ptr<store> with_encryption(std::unique_ptr<store> inner) {
+    const encryption_key key{.id = "test", .secret = std::string(32, 's')};
+    return encrypted(std::move(inner), {.keys = {key}}).value();
+}
+
 } // namespace
 
 std::vector<subject> subjects() {
     const subject reference = reference_subject();
     const subject memory = memory_subject();
     const subject sqlite = sqlite_subject();
+    const subject postgres = postgres_subject();
+    const subject mysql = mysql_subject();
+    const subject redis = redis_subject();
+    const subject redis_before_postgres = tiered_subject(postgres, "redis", redis_place);
+    const subject redis_before_mysql = tiered_subject(mysql, "redis", redis_place);
     return {reference,
             laned_reference_subject(),
             memory,
             sqlite,
+            postgres,
+            mysql,
+            mysql8_subject(),
+            redis,
+            tiered_subject(reference, "memory", memory_place),
+            tiered_subject(reference, "forgetful", forgetful_place),
+            tiered_subject(memory, "lost", lost_place),
+            tiered_subject(sqlite, "redis", redis_place),
+            redis_before_postgres,
+            redis_before_mysql,
             decorated(reference, "cached", with_cache),
             decorated(sqlite, "cached", with_cache),
+            decorated(postgres, "cached", with_cache),
+            decorated(mysql, "cached", with_cache),
+            decorated(redis, "cached", with_cache),
+            decorated(redis_before_postgres, "cached", with_cache),
+            decorated(redis_before_mysql, "cached", with_cache),
+            decorated(memory, "encrypted", with_encryption),
             decorated(memory, "metered", with_metrics)};
 }
 

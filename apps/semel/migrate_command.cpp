@@ -1,0 +1,55 @@
+#include <iostream>
+#include <memory>
+
+#include "commands.hpp"
+#include "semel/open.hpp"
+
+namespace semel::app {
+namespace {
+
+struct migrate_arguments {
+    std::string store;
+    std::string prefix = open_options{}.table_prefix;
+    bool dry_run = false;
+};
+
+bool wrong_input(errc code) {
+    return code == errc::invalid_argument || code == errc::unknown_store ||
+           code == errc::unsupported;
+}
+
+void print(const migration_report& did, migrate_mode mode) {
+    if (did.sql.empty()) {
+        std::cout << (mode == migrate_mode::dry_run ? "-- " : "") << "up to date: version "
+                  << did.to << '\n';
+    } else if (mode == migrate_mode::dry_run) {
+        // In one transaction, whoever runs it by hand.
+        std::cout << "BEGIN;\n" << did.sql << "COMMIT;\n";
+    } else if (did.from == 0) {
+        std::cout << "created: version " << did.to << '\n';
+    } else {
+        std::cout << "migrated: version " << did.from << " to " << did.to << '\n';
+    }
+}
+
+void run(const migrate_arguments& with) {
+    const auto mode = with.dry_run ? migrate_mode::dry_run : migrate_mode::run;
+    const auto did = migrate(with.store, mode, {.table_prefix = with.prefix});
+    if (did) return print(*did, mode);
+    if (wrong_input(did.error().code)) throw usage_error(describe(did.error()));
+    throw std::runtime_error(describe(did.error()));
+}
+
+} // namespace
+
+void add_migrate_command(CLI::App& tool) {
+    const auto with = std::make_shared<migrate_arguments>();
+    CLI::App* const command =
+        tool.add_subcommand("migrate", "create or upgrade the tables of a store");
+    command->add_option("--store", with->store, "URL of the store")->required();
+    command->add_option("--prefix", with->prefix, "table prefix; the URL's own goes first");
+    command->add_flag("--dry-run", with->dry_run, "print the SQL and change nothing");
+    command->callback([with] { run(*with); });
+}
+
+} // namespace semel::app

@@ -1,0 +1,68 @@
+// Execution inside a transaction on the caller's own PostgreSQL connection.
+//
+//   semel::postgres_transaction here{connection};                // PGconn* of the application
+//   auto out = engine.transact<order>(here, request, [&](semel::execution&) {
+//       return insert_order(connection);                         // committed with its record
+//   });
+//
+// The application's rows and the record lie in one database, so they are committed together or not
+// at all. The tables must be there: `semel migrate --store URL`.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "semel/transaction.hpp"
+
+struct pg_conn; // PGconn
+
+namespace semel {
+
+struct postgres_transaction_options {
+    std::string table_prefix = "semel_";
+    // How long a repeat waits for the transaction that executes its key: then errc::timed_out. The
+    // connection's own lock_timeout is in force again when the work runs.
+    duration lock_wait = std::chrono::seconds{10};
+    // When the connection breaks during COMMIT, how long it is tried to connect again (PQreset) to
+    // find out what became of it.
+    duration doubt_wait = std::chrono::seconds{5};
+};
+
+// Used by one thread at a time, like the connection, which must outlive it. Cheaper when it is kept
+// for many transactions: its statements are prepared once.
+//
+// transact() owns BEGIN … COMMIT, in READ COMMITTED. BEGIN, the lock of the key and the look-up
+// travel together, and so do the record and COMMIT: two round trips beside the work's own.
+//
+// execute_in() joins a transaction of the caller, which must be READ COMMITTED (errc::unsupported
+// otherwise: in the others a look-up may miss what was committed meanwhile). Its outcome counts
+// when the caller has committed. After a failure the transaction is aborted and can only be rolled
+// back.
+//
+// The work may run DDL, which PostgreSQL rolls back like anything else, and use savepoints of its
+// own. It must not end the transaction, nor roll back to a savepoint from before:
+// errc::transaction_broken, and neither record nor effect is kept by us. If somebody without a
+// transaction has claimed the same key meanwhile: errc::conflict, and transact() begins again.
+class postgres_transaction final : public transaction_port {
+public:
+    explicit postgres_transaction(pg_conn* connection, postgres_transaction_options options = {});
+    postgres_transaction(postgres_transaction&&) noexcept;
+    postgres_transaction& operator=(postgres_transaction&&) noexcept;
+    ~postgres_transaction() override;
+
+    result<void> begin(on_locked locked) override;
+    result<void> join() override;
+    result<locked_record> lock(const record_id& id) override;
+    result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence) override;
+    result<void> commit() override;
+    void rollback() override;
+    [[nodiscard]] const void* connection() const override;
+
+private:
+    class state;
+    std::unique_ptr<state> state_;
+};
+
+} // namespace semel

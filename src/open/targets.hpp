@@ -1,0 +1,39 @@
+// A driver's options from a store URL: the same for opening and for migrating.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "open/url.hpp"
+#include "semel/open.hpp"
+#include "semel/result.hpp"
+#include "semel/stores/mysql.hpp"
+#include "semel/stores/postgres.hpp"
+#include "semel/stores/redis.hpp"
+#include "semel/stores/sqlite.hpp"
+#include "semel/tiered.hpp"
+
+namespace semel {
+
+[[nodiscard]] result<sqlite_options> sqlite_target(const store_url& url,
+                                                   const open_options& options);
+[[nodiscard]] result<postgres_options> postgres_target(const store_url& url,
+                                                       const open_options& options);
+[[nodiscard]] result<mysql_store_options> mysql_target(const store_url& url,
+                                                       const open_options& options);
+// `own` has the defaults.
+[[nodiscard]] result<redis_options> redis_target(const store_url& url, const open_options& options,
+                                                 redis_options own = {});
+
+// The URLs of both stores of a tiered one.
+struct tiered_urls {
+    std::string front = {};
+    std::string truth = {};
+    tier_options options = {};
+};
+[[nodiscard]] result<tiered_urls> tiered_target(const store_url& url);
+// Connects a front, which is asked with every command and must not keep anybody waiting.
+[[nodiscard]] result<std::unique_ptr<front_tier>> open_front(const std::string& url,
+                                                             const open_options& options);
+
+} // namespace semel

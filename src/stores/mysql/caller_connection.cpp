@@ -1,0 +1,120 @@
+#include "stores/mysql/caller_connection.hpp"
+
+#include <mysql.h>
+#include <sys/socket.h>
+
+namespace semel::mysql {
+
+namespace {
+
+constexpr std::string_view changed_mark = "semel:changed";
+
+failure changed() {
+    return {.code = errc::conflict,
+            .possible = effect::none,
+            .detail = "mysql: the record was changed meanwhile by somebody else"};
+}
+
+std::string compound(const std::vector<statement>& all) {
+    std::string made = "BEGIN NOT ATOMIC ";
+    for (const auto& one : all) {
+        made += one.text + ";";
+        if (one.what == statement::expects::anything) continue;
+        made += "IF ROW_COUNT()<>1 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT='";
+        made += changed_mark;
+        made += "';END IF;";
+    }
+    return made + "END";
+}
+
+} // namespace
+
+bool caller_connection::idle() const {
+    return it_->status == MYSQL_STATUS_READY && mysql_more_results(it_) == 0;
+}
+
+bool caller_connection::in_transaction() const {
+    return (it_->server_status & SERVER_STATUS_IN_TRANS) != 0;
+}
+
+bool caller_connection::autocommits() const {
+    return (it_->server_status & SERVER_STATUS_AUTOCOMMIT) != 0;
+}
+
+bool caller_connection::lost() const {
+    return lost_id_ != 0 && mysql_thread_id(it_) == lost_id_;
+}
+
+mysql_dialect caller_connection::dialect() const {
+    const char* const version = mysql_get_server_info(it_);
+    const bool mariadb =
+        version != nullptr && std::string_view{version}.find("MariaDB") != std::string_view::npos;
+    return mariadb ? mysql_dialect::mariadb : mysql_dialect::mysql8;
+}
+
+result<std::vector<rows>> caller_connection::run(const std::vector<statement>& all, commit with) {
+    if (dialect() != mysql_dialect::mariadb) return run_each(all, with);
+    std::vector<rows> got;
+    auto done = send(compound(all), with, got);
+    if (!done) return std::move(done).error();
+    return got;
+}
+
+result<std::vector<rows>> caller_connection::run_each(const std::vector<statement>& all,
+                                                      commit with) {
+    std::vector<rows> got;
+    for (const auto& one : all) {
+        auto done = send(one.text, with, got);
+        if (!done) return std::move(done).error();
+        if (one.what == statement::expects::one_row && mysql_affected_rows(it_) != 1) {
+            return changed();
+        }
+    }
+    return got;
+}
+
+result<void> caller_connection::send(const std::string& text, commit with, std::vector<rows>& to) {
+    if (mysql_real_query(it_, text.data(), text.size()) != 0) return failed(with);
+    while (true) {
+        MYSQL_RES* const one = mysql_store_result(it_);
+        if (one == nullptr && mysql_field_count(it_) != 0) return failed(with);
+        if (one != nullptr) to.emplace_back(one);
+        const int next = mysql_next_result(it_);
+        if (next < 0) return {};
+        if (next > 0) return failed(with);
+    }
+}
+
+failure caller_connection::failed(commit with) {
+    const unsigned code = mysql_errno(it_);
+    const std::string_view words = mysql_error(it_);
+    const bool gone = code >= 2'000 && code < 3'000;
+    if (gone) lost_id_ = mysql_thread_id(it_);
+    if (code == number::signalled && words == changed_mark) return changed();
+    const bool doubt = with == commit::sent && (gone || !undoes(code));
+    return failure_of({code, words}, doubt ? ending::unknown : ending::rolled_back);
+}
+
+bool caller_connection::reconnect() {
+    const my_bool before = it_->options.reconnect;
+    const my_bool on = 1;
+    ::mysql_options(it_, MYSQL_OPT_RECONNECT, &on);
+    const bool back = mariadb_reconnect(it_) == 0;
+    ::mysql_options(it_, MYSQL_OPT_RECONNECT, &before);
+    if (back) lost_id_ = 0;
+    return back;
+}
+
+void caller_connection::clear() {
+    while (it_->status == MYSQL_STATUS_GET_RESULT || mysql_more_results(it_) != 0) {
+        if (it_->status == MYSQL_STATUS_USE_RESULT) break;
+        mysql_free_result(mysql_store_result(it_));
+        if (mysql_next_result(it_) != 0) break;
+    }
+    if (idle()) return;
+    // The rest of a result that somebody else is reading. The end of the connection is a rollback.
+    ::shutdown(static_cast<int>(mysql_get_socket(it_)), SHUT_RDWR);
+    lost_id_ = mysql_thread_id(it_);
+}
+
+} // namespace semel::mysql

@@ -1,0 +1,60 @@
+// Somebody else's MYSQL*: statements that travel together, whatever its settings are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "semel/result.hpp"
+#include "semel/stores/mysql.hpp"
+#include "semel/time.hpp"
+#include "stores/mysql/connection.hpp"
+#include "stores/mysql/errors.hpp"
+
+namespace semel::mysql {
+
+// A statement, and what it must do.
+struct statement {
+    enum class expects { anything, one_row };
+    std::string text;
+    expects what = expects::anything;
+};
+
+// What an error says about a COMMIT that was sent along.
+enum class commit { none, sent };
+
+// One thread at a time. Waits as long as the connection's own time-outs say.
+class caller_connection {
+public:
+    explicit caller_connection(st_mysql* handle) : it_(handle) {}
+
+    // No result waits to be fetched.
+    [[nodiscard]] bool idle() const;
+    [[nodiscard]] bool in_transaction() const;
+    [[nodiscard]] bool autocommits() const;
+    // Since it was lost under us nobody has made it anew.
+    [[nodiscard]] bool lost() const;
+    [[nodiscard]] mysql_dialect dialect() const;
+
+    // One round trip on MariaDB, as a compound statement: no setting of the connection is needed
+    // for that. Stops at the first error; the rows of those that give any. errc::conflict where a
+    // statement did not change its one row.
+    [[nodiscard]] result<std::vector<rows>> run(const std::vector<statement>& all,
+                                                commit with = commit::none);
+
+    // Makes a lost connection anew, with the settings it was made with.
+    [[nodiscard]] bool reconnect();
+
+    // Fetches what the work has left behind. If that is not ours to fetch the connection is closed.
+    void clear();
+
+private:
+    [[nodiscard]] result<void> send(const std::string& text, commit with, std::vector<rows>& to);
+    [[nodiscard]] result<std::vector<rows>> run_each(const std::vector<statement>& all,
+                                                     commit with);
+    [[nodiscard]] failure failed(commit with);
+
+    st_mysql* const it_;
+    unsigned long lost_id_ = 0; // the server's number of the connection that was lost
+};
+
+} // namespace semel::mysql

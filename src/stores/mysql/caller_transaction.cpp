@@ -1,0 +1,239 @@
+#include "stores/mysql/caller_transaction.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "stores/mysql/row.hpp"
+#include "stores/mysql/schema.hpp"
+
+namespace semel::mysql {
+
+namespace {
+
+// Keys that were locked and not yet saved; older ones are forgotten and can then not be saved.
+constexpr std::size_t held_max = 4'096;
+constexpr duration reconnect_pause = std::chrono::milliseconds{50};
+
+failure refused(errc code, std::string detail) {
+    return {.code = code, .possible = effect::none, .detail = "mysql: " + std::move(detail)};
+}
+
+failure broken(std::string detail) {
+    return refused(errc::transaction_broken, std::move(detail));
+}
+
+// Savepoints of one name replace each other, so no two have the same in a session.
+std::string new_savepoint() {
+    static std::atomic<std::uint64_t> serial = 0;
+    return "semel_" + std::to_string(++serial);
+}
+
+} // namespace
+
+// ---- the way in ---------------------------------------------------------------------------------
+
+result<void> caller_transaction::check_usable() {
+    if (!valid_prefix(options_.table_prefix)) {
+        return refused(errc::invalid_argument,
+                       "'" + options_.table_prefix + "' is not a table prefix");
+    }
+    if (!on_.idle()) {
+        return refused(errc::invalid_argument,
+                       "the result of a query is not fetched yet on this connection");
+    }
+    return {};
+}
+
+result<void> caller_transaction::begin(on_locked locked) {
+    if (on_.lost()) {
+        if (auto back = reconnect(); !back) return back;
+    }
+    if (auto usable = check_usable(); !usable) return usable;
+    if (on_.in_transaction()) {
+        return refused(errc::invalid_argument, "the connection is in a transaction already; end "
+                                               "it, or use execute_in");
+    }
+    owner_ = owner::us;
+    begun_ = false;
+    locked_ = locked;
+    held_.clear();
+    locks_.clear();
+    unsent_.clear();
+    return {};
+}
+
+result<void> caller_transaction::join() {
+    if (auto usable = check_usable(); !usable) return usable;
+    // Without autocommit every statement is in a transaction.
+    if (!on_.in_transaction() && on_.autocommits()) {
+        return refused(errc::invalid_argument,
+                       "the connection is in no transaction; begin one, or use transact");
+    }
+    // Within the work of a transact() of our own it stays ours.
+    if (owner_ != owner::us) owner_ = owner::caller;
+    begun_ = true;
+    return {};
+}
+
+// Only to learn what became of a COMMIT: the server may be on its way up again.
+result<void> caller_transaction::reconnect() {
+    if (!in_doubt_) {
+        return refused(errc::unavailable, "the connection is lost; make it anew");
+    }
+    const local_time deadline = local_clock::now() + options_.doubt_wait;
+    while (!on_.reconnect()) {
+        if (local_clock::now() >= deadline) {
+            return refused(errc::unavailable, "the connection was lost during COMMIT and could not "
+                                              "be made anew");
+        }
+        std::this_thread::sleep_for(reconnect_pause);
+    }
+    in_doubt_ = false;
+    return {};
+}
+
+// ---- the record ---------------------------------------------------------------------------------
+
+result<locked_record> caller_transaction::lock(const record_id& id) {
+    if (owner_ == owner::nobody) return broken("the transaction is over");
+    if (auto fits = check_size(id); !fits) return std::move(fits).error();
+    held_key key{
+        .id = id, .inner = new_savepoint(), .outer = new_savepoint(), .outermost = !begun_};
+    std::vector<statement> all;
+    if (key.outermost) {
+        const duration wait = locked_ == on_locked::wait ? options_.lock_wait : duration{};
+        all.push_back({texts_.take_lock(id, wait)});
+        all.push_back({"SET TRANSACTION ISOLATION LEVEL READ COMMITTED"});
+        all.push_back({"START TRANSACTION READ WRITE"});
+        locks_.push_back(id);
+        begun_ = true;
+    } else {
+        all.push_back({"SAVEPOINT " + key.outer});
+    }
+    all.push_back({"SAVEPOINT " + key.inner});
+    all.push_back({texts_.look(id)});
+    auto got = on_.run(all);
+    if (!got) return std::move(got).error();
+    return read_locked(*got, std::move(key));
+}
+
+result<locked_record> caller_transaction::read_locked(std::vector<rows>& got, held_key key) {
+    if (key.outermost && (!got.front().next() || got.front().integer(0) != 1)) {
+        return refused(locked_ == on_locked::answer ? errc::conflict : errc::timed_out,
+                       "another transaction executes this key");
+    }
+    rows& seen = got.back();
+    if (!seen.next()) return check_version(0, options_.table_prefix).error();
+    if (auto fits = check_version(seen.integer(looked::schema), options_.table_prefix); !fits) {
+        return std::move(fits).error();
+    }
+    locked_record made{
+        .stored = {},
+        .at = {.now = seen.time(looked::now),
+               .fence_floor = static_cast<std::uint64_t>(seen.integer(looked::floor))}};
+    if (!seen.is_null(looked::record)) {
+        auto read = read_record_row(seen, looked::record);
+        if (!read) return std::move(read).error();
+        key.has_checkpoints = read->checkpoints > 0;
+        if (key.has_checkpoints) {
+            if (auto more = read_checkpoints(read->it, key.id); !more) {
+                return std::move(more).error();
+            }
+        }
+        made.stored = std::move(read->it);
+    }
+    if (held_.size() >= held_max) held_.erase(held_.begin());
+    held_.push_back(std::move(key));
+    return made;
+}
+
+result<void> caller_transaction::read_checkpoints(record& to, const record_id& id) {
+    auto got = on_.run({{texts_.checkpoints(id)}});
+    if (!got) return std::move(got).error();
+    rows& all = got->front();
+    while (all.next()) {
+        to.checkpoints.push_back(
+            {.name = std::string{all.bytes(0)}, .data = std::string{all.bytes(1)}});
+    }
+    return {};
+}
+
+std::vector<statement> caller_transaction::write(const held_key& key, const record& after,
+                                                 std::uint64_t seen_fence) const {
+    // 1305 if the transaction is not the one it was.
+    std::vector<statement> all{{"RELEASE SAVEPOINT " + key.inner}};
+    if (seen_fence == 0) {
+        all.push_back({texts_.insert(key.id, after)});
+    } else {
+        all.push_back({texts_.update(key.id, after, seen_fence), statement::expects::one_row});
+    }
+    if (key.has_checkpoints) all.push_back({texts_.forget_checkpoints(key.id)});
+    return all;
+}
+
+failure caller_transaction::explain(failure why) {
+    if (why.code == errc::transaction_broken) {
+        return broken("the work has ended the transaction it ran in (DDL does so too), or rolled "
+                      "it back to a point before it began");
+    }
+    if (why.detail.find("(1062)") != std::string::npos) {
+        return refused(errc::conflict, "somebody else has executed this key meanwhile; roll back "
+                                       "and begin again");
+    }
+    return why;
+}
+
+result<void> caller_transaction::save(const record_id& id, const record& after,
+                                      std::uint64_t seen_fence) {
+    const auto at = std::find_if(held_.rbegin(), held_.rend(),
+                                 [&](const held_key& one) { return one.id == id; });
+    if (at == held_.rend()) return broken("the record was not locked in this transaction");
+    const held_key key = std::move(*at);
+    held_.erase(std::next(at).base(), held_.end());
+    if (!on_.idle()) return broken("the work has left the result of a query behind");
+    auto all = write(key, after, seen_fence);
+    // Our own COMMIT follows at once and takes it along; what a caller commits must be there now.
+    if (owner_ == owner::us && key.outermost) {
+        unsent_ = std::move(all);
+        return {};
+    }
+    auto done = on_.run(all);
+    if (done) return {};
+    // Even a caller who commits all the same commits no effect without its record.
+    static_cast<void>(on_.run({{"ROLLBACK TO SAVEPOINT " + key.outer}}));
+    return explain(std::move(done).error());
+}
+
+// ---- the way out --------------------------------------------------------------------------------
+
+result<void> caller_transaction::commit() {
+    auto all = std::exchange(unsent_, {});
+    if (!on_.idle()) return broken("the work has left the result of a query behind");
+    all.push_back({"COMMIT"});
+    for (const auto& one : locks_) all.push_back({texts_.release_lock(one)});
+    auto done = on_.run(all, mysql::commit::sent);
+    if (!done) {
+        in_doubt_ = done.error().possible == effect::unknown;
+        return explain(std::move(done).error());
+    }
+    held_.clear();
+    locks_.clear();
+    owner_ = owner::nobody;
+    return {};
+}
+
+void caller_transaction::rollback() {
+    held_.clear();
+    unsent_.clear();
+    owner_ = owner::nobody;
+    const auto locks = std::exchange(locks_, {});
+    if (on_.lost()) return;
+    on_.clear();
+    if (on_.lost() || (locks.empty() && !on_.in_transaction())) return;
+    std::vector<statement> all{{"ROLLBACK"}};
+    for (const auto& one : locks) all.push_back({texts_.release_lock(one)});
+    static_cast<void>(on_.run(all));
+}
+
+} // namespace semel::mysql

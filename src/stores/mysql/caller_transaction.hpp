@@ -1,0 +1,67 @@
+// A transaction on somebody else's connection, and the records of semel in it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "semel/result.hpp"
+#include "semel/transaction/mysql.hpp"
+#include "stores/mysql/caller_connection.hpp"
+#include "stores/mysql/transaction_texts.hpp"
+
+namespace semel::mysql {
+
+// Used by one thread at a time, like the connection.
+class caller_transaction {
+public:
+    caller_transaction(st_mysql* handle, mysql_transaction_options options)
+        : options_(std::move(options)),
+          handle_(handle),
+          texts_(options_.table_prefix),
+          on_(handle) {}
+
+    result<void> begin(on_locked locked);
+    result<void> join();
+    result<locked_record> lock(const record_id& id);
+    result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence);
+    result<void> commit();
+    void rollback();
+    [[nodiscard]] const void* handle() const { return handle_; }
+
+private:
+    enum class owner { nobody, us, caller };
+
+    // A key between its look-up and its write. Savepoint `inner` is there as long as the
+    // transaction is; what lies behind `outer` can be undone.
+    struct held_key {
+        record_id id;
+        std::string inner;
+        std::string outer;
+        bool has_checkpoints = false;
+        bool outermost = false; // the one whose COMMIT is ours
+    };
+
+    result<void> check_usable();
+    result<void> reconnect();
+    result<locked_record> read_locked(std::vector<rows>& got, held_key key);
+    result<void> read_checkpoints(record& to, const record_id& id);
+    [[nodiscard]] std::vector<statement> write(const held_key& key, const record& after,
+                                               std::uint64_t seen_fence) const;
+    [[nodiscard]] static failure explain(failure why);
+
+    const mysql_transaction_options options_;
+    st_mysql* const handle_;
+    const transaction_texts texts_;
+    caller_connection on_;
+    bool in_doubt_ = false; // the last COMMIT was not answered
+    owner owner_ = owner::nobody;
+    bool begun_ = false; // BEGIN has been sent; it waits for the first lock
+    on_locked locked_ = on_locked::wait;
+    std::vector<held_key> held_;
+    std::vector<record_id> locks_; // named locks of ours
+    std::vector<statement> unsent_;
+};
+
+} // namespace semel::mysql

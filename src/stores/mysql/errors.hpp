@@ -1,0 +1,42 @@
+// MariaDB's error numbers as failures of semel: one table.
+#pragma once
+
+#include <string_view>
+
+#include "semel/result.hpp"
+
+namespace semel::mysql {
+
+struct native_error {
+    unsigned number = 0;           // the server's (1000 …) or the client library's (2000 …)
+    std::string_view message = {}; // their own words
+};
+
+// What is left of the transaction.
+enum class ending {
+    rolled_back, // the server said so, or nothing was sent
+    unknown,     // the connection went away after the commit may have begun
+};
+
+[[nodiscard]] failure failure_of(const native_error& error, ending how);
+
+// An error of a statement that was to change something, so it came before any commit; or of a
+// COMMIT that has rolled back. Any other may also have come when all was done.
+[[nodiscard]] bool undoes(unsigned number);
+
+// The numbers that somebody has to tell apart.
+namespace number {
+inline constexpr unsigned duplicate_key = 1062;
+inline constexpr unsigned no_such_table = 1146;
+inline constexpr unsigned commit_failed = 1180;
+inline constexpr unsigned lock_timeout = 1205; // only the statement is rolled back: ROLLBACK
+inline constexpr unsigned deadlock = 1213;
+inline constexpr unsigned read_only = 1290;
+inline constexpr unsigned no_savepoint = 1305;
+inline constexpr unsigned statement_timeout = 1969;
+inline constexpr unsigned signalled = 1644; // by a SIGNAL of ours
+inline constexpr unsigned gone = 2006;
+inline constexpr unsigned lost = 2013;
+} // namespace number
+
+} // namespace semel::mysql

@@ -1,0 +1,300 @@
+#include "stores/mysql/rounds.hpp"
+
+#include <algorithm>
+
+#include "semel/assert.hpp"
+#include "stores/mysql/row.hpp"
+
+namespace semel::mysql {
+
+namespace {
+
+constexpr std::string_view server_now = "@n";
+// How many may be before us at the fence floor.
+constexpr int floor_wait = 10;
+
+// The time of a row: the server's, or that of a test.
+row_buffer& add_now(row_buffer& to, const pending& one) {
+    return one.of->now ? to.add(*one.of->now) : to.add_sql(server_now);
+}
+
+row_buffer& add_claim(row_buffer& to, const pending& one, const claim& by) {
+    return add_now(to, one).add(by.fence).add(by.owner);
+}
+
+void add_time(row_buffer& to, const pending& one, duration later) {
+    if (one.of->now) {
+        to.add(*one.of->now + later);
+    } else {
+        to.add_sql("@n+" + number_text(later.count()));
+    }
+}
+
+// fence = max(now in µs, floor + 1)
+void add_fence(row_buffer& to, const pending& one, std::uint64_t floor) {
+    const auto least = static_cast<std::int64_t>(floor + 1);
+    if (one.of->now) {
+        to.add(std::max(one.of->now->time_since_epoch().count(), least));
+    } else {
+        to.add_sql("GREATEST(@n," + number_text(least) + ")");
+    }
+}
+
+} // namespace
+
+row_buffer& rounds::batch::add(pending& one) {
+    who.push_back(&one);
+    rows.add_row();
+    add_id(rows, one.of->id);
+    return rows;
+}
+
+void rounds::batch::clear() {
+    rows.clear();
+    who.clear();
+}
+
+rounds::rounds(const statement_texts& texts, store_counters& counters)
+    : texts_(texts), counters_(counters), random_(std::random_device{}()) {}
+
+result<void> rounds::go(connection& on, std::span<pending* const> group, duration lock_wait,
+                        local_time deadline) {
+    clear();
+    for (pending* one : group) send(*one);
+    plan(lock_wait);
+    counters_.round_trips.add();
+    auto got = on.run(make_script(lock_wait), deadline);
+    if (!got) return std::move(got).error();
+    take(*got);
+    if (writes_ > 0) {
+        counters_.commits.add();
+        counters_.record_writes.add(writes_);
+    }
+    return {};
+}
+
+// ---- sending ------------------------------------------------------------------------------------
+
+void rounds::clear() {
+    for (auto* one : {&insert_, &complete_, &fail_, &renew_, &load_}) one->clear();
+    save_.clear();
+    text_.clear();
+    counted_.clear();
+    silent_ = 0;
+    writers_ = 0;
+    // Nobody else has these numbers, so a row that carries one was inserted by this round.
+    first_version_ = static_cast<std::int64_t>(random_() >> 2);
+    highest_erased_ = 0;
+    writes_ = 0;
+    sent_floor_ = floor_;
+}
+
+void rounds::send(pending& one) {
+    one.is_new = false;
+    one.renewed = false;
+    if (one.next == need::nothing) return;
+    if (one.next == need::save) return send_save(one);
+    const command& what = one.of->what;
+    if (one.next == need::look) return send_look(one);
+    if (const auto* begun = std::get_if<commands::begin>(&what)) return send_begin(one, *begun);
+    if (const auto* done = std::get_if<commands::complete>(&what)) return send_complete(one, *done);
+    if (const auto* failed = std::get_if<commands::fail>(&what)) return send_fail(one, *failed);
+    if (const auto* kept = std::get_if<commands::renew>(&what)) return send_renew(one, *kept);
+    send_look(one);
+}
+
+// Claims the key if it is new. The look that rides along answers it if it is not.
+void rounds::send_begin(pending& one, const commands::begin& what) {
+    row_buffer& row = insert_.add(one);
+    row.add(first_version_ + static_cast<std::int64_t>(insert_.who.size()) - 1);
+    add_fence(row, one, floor_);
+    row.add(what.owner);
+    add_time(row, one, what.lease);
+    add_time(row, one, what.lease);
+    for (int i = 0; i < 3; ++i) add_now(row, one);
+    row.add(static_cast<std::int64_t>(what.policy.on_lease_expiry));
+    row.add(std::int64_t{what.policy.attempts_max});
+    row.add(what.policy.grace).add(what.policy.processing_max).add(what.content);
+    if (what.attributes.empty()) {
+        row.add_sql("NULL");
+    } else {
+        row.add(std::string_view{what.attributes});
+    }
+    send_look(one);
+}
+
+void rounds::send_complete(pending& one, const commands::complete& what) {
+    add_claim(complete_.add(one), one, what.by)
+        .add(what.retention)
+        .add(static_cast<std::int64_t>(what.result.kind))
+        .add(what.result.checksum)
+        .add(std::string_view{what.result.type})
+        .add(std::string_view{what.result.ref})
+        .add(std::string_view{what.result.body});
+}
+
+void rounds::send_fail(pending& one, const commands::fail& what) {
+    const auto state = what.kind == commands::failure_kind::final ? record_state::failed_final
+                                                                  : record_state::failed_retryable;
+    add_claim(fail_.add(one), one, what.by)
+        .add(static_cast<std::int64_t>(state))
+        .add(what.retention)
+        .add(what.retry_after)
+        .add(std::string_view{what.error});
+}
+
+// How long it is renewed is read back.
+void rounds::send_renew(pending& one, const commands::renew& what) {
+    add_claim(renew_.add(one), one, what.by).add(what.lease);
+    send_look(one);
+}
+
+// Commands that are about checkpoints want to see them at once, others when there are any.
+void rounds::send_look(pending& one) {
+    if (std::holds_alternative<commands::checkpoint>(one.of->what)) one.wants_checkpoints = true;
+    load_.add(one);
+}
+
+void rounds::send_save(pending& one) {
+    save_.push_back(&one);
+    if (one.judged->made.what == change::erase) {
+        highest_erased_ = std::max(highest_erased_, one.judged->before.holder.fence);
+    }
+}
+
+// ---- the statements of a round ------------------------------------------------------------------
+
+void rounds::add_rows(std::string_view statement) {
+    if (!text_.empty()) text_ += ';';
+    text_ += statement;
+}
+
+void rounds::add_silent(std::string_view statement) {
+    add_rows(statement);
+    ++silent_;
+}
+
+void rounds::add_writer(std::string_view statement) {
+    add_silent(statement);
+    ++writers_;
+}
+
+std::string rounds::count_rows(const batch* of, pending* saved) {
+    std::string variable = "@c" + std::to_string(counted_.size());
+    add_silent("SET " + variable + "=ROW_COUNT()");
+    counted_.push_back({.variable = variable, .of = of, .saved = saved});
+    return variable;
+}
+
+void rounds::plan(duration lock_wait) {
+    add_silent(texts_.clock());
+    // Before any record: so those who remove something wait for each other in one place only.
+    if (highest_erased_ > 0) add_writer(texts_.raise_floor(highest_erased_));
+    plan_update(complete_update(), complete_);
+    plan_update(fail_update(), fail_);
+    plan_update(renew_update(), renew_);
+    for (pending* one : save_) plan_save(*one);
+    plan_look(lock_wait);
+    plan_times();
+}
+
+void rounds::plan_update(const batch_update& what, const batch& of) {
+    if (of.who.empty()) return;
+    add_writer(texts_.update(what, of.rows));
+    count_rows(&of, nullptr);
+}
+
+void rounds::plan_save(pending& one) {
+    row_buffer id;
+    add_id(id.add_row(), one.of->id);
+    const judgement& it = *one.judged;
+    const bool erases = it.made.what == change::erase;
+    add_writer(erases ? texts_.erase(id, it.version) : texts_.save(id, it.version, *it.made.after));
+    const std::string saved = count_rows(nullptr, &one);
+    if (!erases) plan_put(id, it, saved);
+    if (erases && !it.before.checkpoints.empty()) {
+        add_writer(texts_.forget_checkpoints(id, saved));
+    }
+    if (it.made.audit) add_writer(texts_.add_audit(id, *it.made.audit, saved));
+}
+
+void rounds::plan_put(const row_buffer& id, const judgement& it, const std::string& saved) {
+    const auto& now = it.made.after->checkpoints;
+    const auto& old = it.before.checkpoints;
+    // apply() either adds checkpoints or drops them all.
+    const bool forgets = now.size() < old.size();
+    SEMEL_ASSERT(!forgets || now.empty());
+    if (forgets) add_writer(texts_.forget_checkpoints(id, saved));
+    for (std::size_t i = old.size(); i < now.size(); ++i) {
+        add_writer(texts_.add_checkpoint(id, i, now[i], saved));
+    }
+}
+
+std::string rounds::load_text() const {
+    const bool steps = std::any_of(load_.who.begin(), load_.who.end(),
+                                   [](const pending* one) { return one->wants_checkpoints; });
+    return texts_.load(load_.rows,
+                       steps ? statement_texts::with::checkpoints : statement_texts::with::columns);
+}
+
+// Inserting first is cheaper for new keys, looking first for repeats, which then lock nothing; both
+// orders are right for both. Whoever has met a lock looks first.
+void rounds::plan_look(duration lock_wait) {
+    if (load_.who.empty()) return;
+    if (insert_.who.empty()) return add_rows(load_text());
+    const bool insert_first = mostly_new_ && lock_wait == duration{};
+    if (insert_first || !texts_.has_compound()) return plan_insert_then_look();
+    add_rows(load_text());
+    add_rows("IF FOUND_ROWS()<" + std::to_string(load_.who.size()) + " THEN " +
+             texts_.insert_returning(insert_.rows) + ";" + texts_.floor() + ";END IF");
+    ++writers_;
+}
+
+// The look tells by their versions which are new; if all are, there is nothing to look for.
+void rounds::plan_insert_then_look() {
+    add_writer(texts_.insert(insert_.rows));
+    add_silent("SET @i=ROW_COUNT()");
+    add_silent(texts_.floor());
+    if (texts_.has_compound() && load_.who.size() == insert_.who.size()) {
+        add_rows("IF @i<" + std::to_string(insert_.who.size()) + " THEN " + load_text() +
+                 ";END IF");
+    } else {
+        add_rows(load_text());
+    }
+}
+
+void rounds::plan_times() {
+    std::string times = "SELECT @n,@i,@g";
+    for (const auto& one : counted_) times += "," + one.variable;
+    add_rows(times);
+}
+
+// One statement that writes commits by itself; several are a transaction. What waits for locks is
+// timed, and a COMMIT must not be: an error could come when it is done.
+script rounds::make_script(duration lock_wait) const {
+    if (!texts_.has_compound()) return make_plain_script();
+    if (writers_ == 0) return {.text = texts_.compound(text_)};
+    if (lock_wait > duration{}) {
+        // The floor is one row for all, held until a commit is flushed.
+        const duration most = highest_erased_ > 0 ? floor_wait * lock_wait : lock_wait;
+        return {.text = "BEGIN;" + texts_.timed(most, texts_.compound(text_)) + ";COMMIT",
+                .what = script::writes::at_commit,
+                .before_commit = 2,
+                .in_transaction = true};
+    }
+    const bool one = writers_ == 1;
+    return {.text = texts_.compound(one ? text_ : "START TRANSACTION;" + text_ + ";COMMIT"),
+            .what = script::writes::somewhere,
+            .in_transaction = !one};
+}
+
+script rounds::make_plain_script() const {
+    if (writers_ == 0) return {.text = text_};
+    if (writers_ == 1) return {.text = text_, .what = script::writes::somewhere};
+    return {.text = "BEGIN;" + text_ + ";COMMIT",
+            .what = script::writes::at_commit,
+            .before_commit = 1 + silent_,
+            .in_transaction = true};
+}
+
+} // namespace semel::mysql

@@ -1,0 +1,134 @@
+// The commands of a batch on their way: what each still needs, and the round trips that give it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "semel/metrics.hpp"
+#include "semel/record_machine.hpp"
+#include "semel/result.hpp"
+#include "store/lane.hpp"
+#include "stores/mysql/connection.hpp"
+#include "stores/mysql/statements.hpp"
+
+namespace semel::mysql {
+
+// What a command still needs before it can be answered.
+enum class need {
+    first_try, // the usual case, natively in one statement: new key, own claim
+    look,      // the record, to be judged by apply()
+    save,      // what apply() made of it, if the record is still the same
+    nothing,   // answered
+};
+
+// What apply() made of a record, and which version of the row it was shown.
+struct judgement {
+    std::int64_t version = 0;
+    record before = {};
+    applied made = {};
+    time_point now = {};
+};
+
+struct pending {
+    job* of = nullptr;
+    need next = need::first_try;
+    int turns = 0;
+    bool is_new = false;      // inserted in this round
+    bool renewed = false;     // in this round
+    std::int64_t too_low = 0; // version of our own row whose fence must go up
+    bool wants_checkpoints = false;
+    std::unique_ptr<judgement> judged = {}; // with need::save
+};
+
+// One thread at a time. Buffers are kept from round to round.
+class rounds {
+public:
+    rounds(const statement_texts& texts, store_counters& counters);
+
+    // One round trip, at most one commit: brings each command one step further, or none of them.
+    // What was answered before stays. `failure::possible` is about those that write. Rows that
+    // others hold locked are waited for so long, or not at all.
+    [[nodiscard]] result<void> go(connection& on, std::span<pending* const> group,
+                                  duration lock_wait, local_time deadline);
+
+private:
+    // A batch of one kind: its rows, and whose they are.
+    struct batch {
+        row_buffer rows = row_buffer{};
+        std::vector<pending*> who = {};
+
+        row_buffer& add(pending& one);
+        void clear();
+    };
+    // How many rows a statement has found is left in a variable and read at the end.
+    struct counted {
+        std::string variable;
+        const batch* of = nullptr; // or
+        pending* saved = nullptr;
+    };
+
+    void clear();
+    void send(pending& one);
+    void send_begin(pending& one, const commands::begin& what);
+    void send_complete(pending& one, const commands::complete& what);
+    void send_fail(pending& one, const commands::fail& what);
+    void send_renew(pending& one, const commands::renew& what);
+    void send_look(pending& one);
+    void send_save(pending& one);
+
+    void add_silent(std::string_view statement);
+    void add_writer(std::string_view statement);
+    void add_rows(std::string_view statement);
+    std::string count_rows(const batch* of, pending* saved);
+    void plan(duration lock_wait);
+    void plan_update(const batch_update& what, const batch& of);
+    void plan_save(pending& one);
+    void plan_put(const row_buffer& id, const judgement& it, const std::string& saved);
+    void plan_look(duration lock_wait);
+    void plan_insert_then_look();
+    void plan_times();
+    [[nodiscard]] std::string load_text() const;
+    [[nodiscard]] script make_script(duration lock_wait) const;
+    [[nodiscard]] script make_plain_script() const;
+
+    void take(std::span<rows> got);
+    void take_times(rows& got);
+    void take_found(const counted& it, std::uint64_t found);
+    void take_settled(const batch& of, std::uint64_t found);
+    void take_saved(pending& one, std::uint64_t found);
+    void take_inserted(rows& got);
+    void take_looked(rows& got);
+    void take_row(pending& one, const rows& got);
+    void answer_started(pending& one);
+    void judge(pending& one, std::unique_ptr<judgement> it, const record* before);
+    void raise_fence(pending& one, std::unique_ptr<judgement> it);
+    [[nodiscard]] time_point now_of(const pending& one) const;
+    [[nodiscard]] std::uint64_t fence_of(const pending& one) const;
+    [[nodiscard]] std::size_t place_of_new(std::int64_t version) const;
+
+    const statement_texts& texts_;
+    store_counters& counters_;
+    std::mt19937_64 random_;
+
+    // Of this round:
+    batch insert_, complete_, fail_, renew_, load_;
+    std::vector<pending*> save_;
+    std::string text_;
+    std::size_t silent_ = 0;  // statements that give no rows
+    std::size_t writers_ = 0; // and those that write
+    std::vector<counted> counted_;
+    std::int64_t first_version_ = 0; // of what is inserted
+    std::uint64_t highest_erased_ = 0;
+    std::size_t writes_ = 0;
+    time_point now_ = {};
+    std::uint64_t sent_floor_ = 0; // fences were worked out with
+
+    // What is known from earlier rounds. A floor that is too old is noticed after inserting.
+    std::uint64_t floor_ = 0;
+    bool mostly_new_ = true; // keys that begin
+};
+
+} // namespace semel::mysql

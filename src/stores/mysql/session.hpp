@@ -1,0 +1,61 @@
+// One connection, set up and checked; made anew after it was lost.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "semel/result.hpp"
+#include "semel/time.hpp"
+#include "stores/mysql/connection.hpp"
+#include "stores/mysql/statements.hpp"
+#include "stores/mysql/target.hpp"
+
+namespace semel::mysql {
+
+// What all sessions of one store share; constant.
+struct session_options {
+    target to;
+    std::string table_prefix;
+    statement_texts texts;
+};
+
+// One thread at a time.
+class session {
+public:
+    explicit session(const session_options& options) : options_(options) {}
+
+    // Connects for the first time; every failure says what to do.
+    [[nodiscard]] result<void> open();
+
+    // The connection. After a loss it is made anew, with growing pauses between the attempts; a
+    // caller waits for that only a moment and else is told errc::unavailable.
+    [[nodiscard]] result<connection*> get();
+
+    [[nodiscard]] bool lost() const { return on_ == nullptr || on_->lost(); }
+
+    // The connection is of no more use, though it is not lost: it leads to a replica now.
+    void drop() { on_.reset(); }
+
+private:
+    [[nodiscard]] result<void> reconnect();
+    [[nodiscard]] failure put_off(failure why);
+
+    const session_options& options_;
+    std::unique_ptr<connection> on_;
+    std::unique_ptr<connection> coming_; // under way
+    local_time coming_deadline_ = {};
+    local_time next_try_ = {};
+    duration pause_ = {};
+};
+
+// Connects, by the target's own deadline.
+[[nodiscard]] result<std::unique_ptr<connection>> connect(const target& to);
+
+// What the server is. errc::unsupported where it is too old.
+[[nodiscard]] result<mysql_dialect> dialect_of(std::string_view server_version);
+
+// Gives a new connection the settings this driver relies on, and makes sure that the server takes
+// writes and keeps them.
+[[nodiscard]] result<void> set_up(connection& on, const target& to, mysql_dialect spoken);
+
+} // namespace semel::mysql

@@ -1,0 +1,32 @@
+// Where to connect and how long to wait there; checked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "semel/result.hpp"
+#include "semel/stores/mysql.hpp"
+#include "semel/time.hpp"
+
+namespace semel::mysql {
+
+struct target {
+    std::string host;
+    std::uint16_t port = 0;
+    std::string socket; // instead of host and port
+    std::string user;
+    std::string password;
+    std::string database;
+    mysql_tls tls = mysql_tls::off;
+    std::string ca_file;
+    std::string cert_file;
+    std::string key_file;
+    duration connect_timeout = {};
+    duration answer_timeout = {}; // of everything that is asked of the server at once
+    duration lock_timeout = {};   // of one statement
+};
+
+// errc::invalid_argument, never repeating the password.
+[[nodiscard]] result<target> read_target(const mysql_store_options& options);
+
+} // namespace semel::mysql

@@ -1,0 +1,49 @@
+#include "semel/transaction/mysql.hpp"
+
+#include <utility>
+
+#include "stores/mysql/caller_transaction.hpp"
+
+namespace semel {
+
+class mysql_transaction::state final : public mysql::caller_transaction {
+public:
+    using caller_transaction::caller_transaction;
+};
+
+mysql_transaction::mysql_transaction(st_mysql* connection, mysql_transaction_options options)
+    : state_(std::make_unique<state>(connection, std::move(options))) {}
+mysql_transaction::mysql_transaction(mysql_transaction&&) noexcept = default;
+mysql_transaction& mysql_transaction::operator=(mysql_transaction&&) noexcept = default;
+mysql_transaction::~mysql_transaction() = default;
+
+result<void> mysql_transaction::begin(on_locked locked) {
+    return state_->begin(locked);
+}
+
+result<void> mysql_transaction::join() {
+    return state_->join();
+}
+
+result<locked_record> mysql_transaction::lock(const record_id& id) {
+    return state_->lock(id);
+}
+
+result<void> mysql_transaction::save(const record_id& id, const record& after,
+                                     std::uint64_t seen_fence) {
+    return state_->save(id, after, seen_fence);
+}
+
+result<void> mysql_transaction::commit() {
+    return state_->commit();
+}
+
+void mysql_transaction::rollback() {
+    state_->rollback();
+}
+
+const void* mysql_transaction::connection() const {
+    return state_->handle();
+}
+
+} // namespace semel

@@ -1,0 +1,94 @@
+#include "stores/mysql/transaction_texts.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "stores/mysql/row.hpp"
+#include "stores/mysql/statements.hpp"
+
+namespace semel::mysql {
+
+namespace {
+
+row_buffer id_row(const record_id& id) {
+    row_buffer made{quoting::hex};
+    add_id(made.add_row(), id);
+    return made;
+}
+
+// Seconds with six digits after the point.
+std::string seconds_text(duration length) {
+    const auto count = std::max<duration::rep>(0, length.count());
+    std::string digits = std::to_string(count % 1'000'000);
+    digits.insert(0, 6 - digits.size(), '0');
+    return std::to_string(count / 1'000'000) + "." + digits;
+}
+
+std::int64_t new_version() {
+    thread_local std::mt19937_64 random{std::random_device{}()};
+    return static_cast<std::int64_t>(random() >> 2);
+}
+
+} // namespace
+
+// Locks are the server's, not the database's or the table's. Two keys of one name would only wait
+// for each other.
+std::string transaction_texts::lock_name(const record_id& id) const {
+    record_id scoped = id;
+    scoped.tenant = prefix_ + '\0' + id.tenant;
+    return "CONCAT('semel.',MD5(CONCAT(DATABASE(),'/" + std::to_string(hash_of(scoped)) + "')))";
+}
+
+std::string transaction_texts::take_lock(const record_id& id, duration wait) const {
+    return "SELECT GET_LOCK(" + lock_name(id) + "," + seconds_text(wait) + ")";
+}
+
+std::string transaction_texts::release_lock(const record_id& id) const {
+    return "DO RELEASE_LOCK(" + lock_name(id) + ")";
+}
+
+std::string transaction_texts::look(const record_id& id) const {
+    std::string columns;
+    for (const auto column : record_columns) columns += ",r." + std::string{column};
+    return "SELECT " + std::string{clock_expression} + ",f.value,(SELECT value FROM " +
+           table("meta") + " WHERE name='schema_version')" + columns + " FROM " + table("meta") +
+           " f LEFT JOIN " + table("record") + " r FORCE INDEX (PRIMARY) ON " +
+           key_equals(id_row(id), "r.") + " WHERE f.name='fence_floor'";
+}
+
+std::string transaction_texts::checkpoints(const record_id& id) const {
+    return "SELECT name,data FROM " + table("checkpoint") + " WHERE " + key_equals(id_row(id)) +
+           " ORDER BY position";
+}
+
+std::string transaction_texts::forget_checkpoints(const record_id& id) const {
+    return "DELETE FROM " + table("checkpoint") + " WHERE " + key_equals(id_row(id));
+}
+
+std::string transaction_texts::insert(const record_id& id, const record& after) const {
+    std::string columns;
+    for (const auto column : record_columns) columns += "," + std::string{column};
+    row_buffer values = id_row(id);
+    values.add(new_version()).add(due_at(after));
+    add_record(values, after);
+    return "INSERT INTO " + table("record") + " (tenant,operation,`key`,version,due_at" + columns +
+           ") VALUES (" + std::string{values.row(0)} + ")";
+}
+
+std::string transaction_texts::update(const record_id& id, const record& after,
+                                      std::uint64_t seen_fence) const {
+    row_buffer values{quoting::hex};
+    values.add_row().add(due_at(after));
+    add_record(values, after);
+    std::string made = "UPDATE " + table("record") + " SET version=version+1,due_at=";
+    made += values.cell(0, 0);
+    for (std::size_t i = 0; i < record_columns.size(); ++i) {
+        made += "," + std::string{record_columns[i]} + "=";
+        made += values.cell(0, i + 1);
+    }
+    // The guard reads the row as it was: in MariaDB an assignment before it does not count here.
+    return made + " WHERE " + key_equals(id_row(id)) +
+           " AND fence=" + number_text(static_cast<std::int64_t>(seen_fence));
+}
+
+} // namespace semel::mysql

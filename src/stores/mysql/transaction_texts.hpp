@@ -1,0 +1,51 @@
+// The statements of a transaction on the caller's connection. All are one record's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "semel/record.hpp"
+#include "semel/time.hpp"
+#include "stores/mysql/literal.hpp"
+
+namespace semel::mysql {
+
+// Columns of `look`; those of the record follow.
+namespace looked {
+inline constexpr int now = 0;
+inline constexpr int floor = 1;
+inline constexpr int schema = 2;
+inline constexpr int record = 3;
+} // namespace looked
+
+// Bytes are written so that they mean the same under every character set and SQL mode.
+class transaction_texts {
+public:
+    explicit transaction_texts(std::string prefix) : prefix_(std::move(prefix)) {}
+
+    // → 1, or not. Outlives COMMIT, so it is released behind it.
+    [[nodiscard]] std::string take_lock(const record_id& id, duration wait) const;
+    [[nodiscard]] std::string release_lock(const record_id& id) const;
+
+    [[nodiscard]] std::string look(const record_id& id) const;
+    [[nodiscard]] std::string checkpoints(const record_id& id) const; // → name, data
+    [[nodiscard]] std::string forget_checkpoints(const record_id& id) const;
+
+    // A record that was not there, and one that was: only if it still has the fence that was seen.
+    [[nodiscard]] std::string insert(const record_id& id, const record& after) const;
+    [[nodiscard]] std::string update(const record_id& id, const record& after,
+                                     std::uint64_t seen_fence) const;
+
+    [[nodiscard]] const std::string& prefix() const { return prefix_; }
+
+private:
+    [[nodiscard]] std::string lock_name(const record_id& id) const;
+    [[nodiscard]] std::string table(std::string_view name) const {
+        return prefix_ + std::string{name};
+    }
+
+    const std::string prefix_;
+};
+
+} // namespace semel::mysql

@@ -1,0 +1,364 @@
+#include "stores/postgres/caller_transaction.hpp"
+
+#include <libpq-fe.h>
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "stores/postgres/row.hpp"
+#include "stores/postgres/schema.hpp"
+
+namespace semel::postgres {
+
+namespace {
+
+// Columns of `look`.
+constexpr int now_column = 0;
+constexpr int floor_column = 1;
+constexpr int record_column = 2;
+
+// Keys that were locked and not yet saved; older ones are forgotten and can then not be saved.
+constexpr std::size_t held_max = 4'096;
+// The connection's own time-outs rule: it is not ours to give up.
+constexpr local_time no_deadline = local_time::max();
+constexpr duration reset_pause = std::chrono::milliseconds{50};
+
+failure refused(errc code, std::string detail) {
+    return {.code = code, .possible = effect::none, .detail = "postgres: " + std::move(detail)};
+}
+
+failure broken(std::string detail) {
+    return refused(errc::transaction_broken, std::move(detail));
+}
+
+// Never seen before in this session or any other.
+std::string new_token() {
+    static const std::uint64_t process = [] {
+        std::random_device source;
+        return std::uint64_t{source()} << 32 | source();
+    }();
+    static std::atomic<std::uint64_t> serial = 0;
+    return "<" + std::to_string(process) + "." + std::to_string(++serial) + ">";
+}
+
+// DISCARD ALL and DEALLOCATE take our statements with them.
+bool has_forgotten(const failure& why) {
+    return why.detail.find("(26000)") != std::string::npos;
+}
+
+std::string milliseconds(duration length) {
+    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(length).count());
+}
+
+std::string_view view(const std::array<char, 8>& bytes) {
+    return {bytes.data(), bytes.size()};
+}
+
+std::string_view view(const std::string& bytes) {
+    // A null pointer would be NULL.
+    return bytes.empty() ? std::string_view{""} : std::string_view{bytes};
+}
+
+std::vector<std::string_view> id_values(const record_id& id) {
+    return {view(id.tenant), view(id.operation), view(id.key)};
+}
+
+// Records of different tables do not stand in each other's way.
+std::int64_t lock_number(std::string_view prefix, const record_id& id) {
+    record_id scoped = id;
+    scoped.tenant = std::string{prefix} + '\0' + id.tenant;
+    return static_cast<std::int64_t>(hash_of(scoped));
+}
+
+result<void> check_isolation(std::string_view level) {
+    if (level == "read committed" || level == "read uncommitted") return {};
+    return refused(errc::unsupported,
+                   "the transaction is " + std::string{level} +
+                       ", where a look-up may miss what others have committed; use READ COMMITTED");
+}
+
+} // namespace
+
+// ---- the way in ---------------------------------------------------------------------------------
+
+result<void> caller_transaction::check_idle() {
+    if (PQpipelineStatus(handle_) != PQ_PIPELINE_OFF) {
+        return refused(errc::invalid_argument,
+                       "the connection is in pipeline mode; leave it first");
+    }
+    if (PQtransactionStatus(handle_) == PQTRANS_ACTIVE) {
+        return refused(errc::invalid_argument, "a query is under way on this connection");
+    }
+    return {};
+}
+
+// The owner of the connection may have made it anew.
+void caller_transaction::forget_lost_connection() {
+    if (!on_->lost()) return;
+    on_ = connection::borrow(handle_);
+    prepared_ = false;
+}
+
+result<void> caller_transaction::begin(on_locked locked) {
+    if (PQstatus(handle_) != CONNECTION_OK) {
+        if (auto back = reconnect(); !back) return back;
+    }
+    forget_lost_connection();
+    if (auto idle = check_idle(); !idle) return idle;
+    if (PQtransactionStatus(handle_) != PQTRANS_IDLE) {
+        return refused(errc::invalid_argument, "the connection is in a transaction already; end "
+                                               "it, or use execute_in");
+    }
+    if (auto ready = prepare(); !ready) return ready;
+    owner_ = owner::us;
+    begun_ = false;
+    locked_ = locked;
+    held_.clear();
+    unsent_.reset();
+    return {};
+}
+
+result<void> caller_transaction::join() {
+    if (auto idle = check_idle(); !idle) return idle;
+    const auto status = PQtransactionStatus(handle_);
+    if (status == PQTRANS_INERROR) {
+        return refused(errc::invalid_argument, "the transaction has failed already; roll it back");
+    }
+    if (status != PQTRANS_INTRANS) {
+        return refused(errc::invalid_argument,
+                       "the connection is in no transaction; begin one, or use transact");
+    }
+    forget_lost_connection();
+    if (auto ready = prepare(); !ready) return ready;
+    // Within the work of a transact() of our own it stays ours.
+    if (owner_ != owner::us) owner_ = owner::caller;
+    begun_ = true;
+    locked_ = on_locked::wait;
+    return {};
+}
+
+// Another port may have prepared the same on this connection before.
+result<void> caller_transaction::prepare() {
+    if (prepared_) return {};
+    if (!valid_prefix(options_.table_prefix)) {
+        return refused(errc::invalid_argument,
+                       "'" + options_.table_prefix + "' is not a table prefix");
+    }
+    if (auto there = check_schema(*on_, options_.table_prefix, no_deadline); !there) return there;
+    const auto known = on_->query("SELECT name FROM pg_prepared_statements WHERE name LIKE "
+                                  "'semel\\_transaction\\_%'",
+                                  no_deadline);
+    if (!known) return known.error();
+    std::vector<preparation> missing;
+    for (const auto& one : texts_.all()) {
+        bool there = false;
+        for (int row = 0; row < known->count(); ++row) there |= known->bytes(row, 0) == one.name;
+        if (!there) missing.push_back(one);
+    }
+    if (auto done = on_->prepare(missing, no_deadline); !done) return done;
+    prepared_ = true;
+    return {};
+}
+
+// Only to learn what became of a COMMIT: the server may be on its way up again.
+result<void> caller_transaction::reconnect() {
+    if (!in_doubt_) {
+        return refused(errc::unavailable, "the connection is lost; PQreset or replace it");
+    }
+    const local_time deadline = local_clock::now() + options_.doubt_wait;
+    while (true) {
+        PQreset(handle_);
+        if (PQstatus(handle_) == CONNECTION_OK) break;
+        if (local_clock::now() >= deadline) {
+            return refused(errc::unavailable, "the connection was lost during COMMIT and could not "
+                                              "be made anew");
+        }
+        std::this_thread::sleep_for(reset_pause);
+    }
+    in_doubt_ = false;
+    return {};
+}
+
+// ---- the record ---------------------------------------------------------------------------------
+
+result<locked_record> caller_transaction::lock(const record_id& id) {
+    if (owner_ == owner::nobody) return broken("the transaction is over");
+    if (begun_ && PQtransactionStatus(handle_) != PQTRANS_INTRANS) {
+        return broken("the transaction is over before its record was read");
+    }
+    held_key key{.id = id, .token = new_token(), .outermost = !begun_};
+    const auto number = big_endian(lock_number(options_.table_prefix, id));
+    auto got = try_lock(key, number);
+    if (!got) return std::move(got).error();
+    const rows& mark = (*got)[got->size() - 2];
+    if (auto fits = check_isolation(mark.bytes(0, 1)); !fits) return std::move(fits).error();
+    if (mark.integer(0, 0) == 0) {
+        if (locked_ == on_locked::answer) {
+            return refused(errc::conflict, "another transaction executes this key");
+        }
+        got = wait_for_lock(key, number);
+        if (!got) return std::move(got).error();
+    }
+    return read_locked(got->back(), std::move(key));
+}
+
+// Nobody else holds most keys, so the look-up rides along and is mostly the one that counts.
+result<std::vector<rows>> caller_transaction::try_lock(const held_key& key, const number& of) {
+    std::vector<call> calls;
+    if (!begun_) calls.push_back({texts_.begin.name, {}});
+    calls.push_back({texts_.mark.name, {view(key.token), view(of)}});
+    calls.push_back({texts_.look.name, id_values(key.id)});
+    auto got = on_->pipeline(calls, no_deadline);
+    if (!got && has_forgotten(got.error())) {
+        prepared_ = false;
+        if (begun_) return got;
+        if (auto ready = prepare(); !ready) return std::move(ready).error();
+        got = on_->pipeline(calls, no_deadline);
+    }
+    if (got) begun_ = true;
+    return got;
+}
+
+result<std::vector<rows>> caller_transaction::wait_for_lock(const held_key& key, const number& of) {
+    const std::string patience = milliseconds(options_.lock_wait);
+    const std::vector<call> calls{{texts_.patience.name, {view(patience)}},
+                                  {texts_.wait.name, {view(of)}},
+                                  {texts_.restore.name, {}},
+                                  {texts_.look.name, id_values(key.id)}};
+    return on_->pipeline(calls, no_deadline);
+}
+
+result<locked_record> caller_transaction::read_locked(const rows& seen, held_key key) {
+    locked_record made{
+        .stored = {},
+        .at = {.now = seen.time(0, now_column),
+               .fence_floor = static_cast<std::uint64_t>(seen.integer(0, floor_column))}};
+    if (!seen.is_null(0, record_column)) {
+        auto read = read_record(seen, 0, record_column, checkpoint_columns::none);
+        if (!read) return std::move(read).error();
+        key.has_checkpoints = !read->checkpoints.empty();
+        made.stored = *std::move(read);
+        if (key.has_checkpoints) {
+            auto filled = read_steps(key, made.stored->checkpoints);
+            if (!filled) return std::move(filled).error();
+        }
+    }
+    if (held_.size() >= held_max) held_.erase(held_.begin());
+    held_.push_back(std::move(key));
+    return made;
+}
+
+result<void> caller_transaction::read_steps(const held_key& key, std::vector<checkpoint>& to) {
+    const call what{texts_.steps.name, id_values(key.id)};
+    const auto got = on_->pipeline({&what, 1}, no_deadline);
+    if (!got) return got.error();
+    const rows& all = got->front();
+    if (all.count() != static_cast<int>(to.size())) {
+        return refused(errc::corrupt, "a record has not as many checkpoints as it says");
+    }
+    for (int row = 0; row < all.count(); ++row) {
+        to[static_cast<std::size_t>(row)] = {.name = std::string{all.bytes(row, 0)},
+                                             .data = std::string{all.bytes(row, 1)}};
+    }
+    return {};
+}
+
+caller_transaction::unsent_write caller_transaction::make_write(held_key key, const record& after,
+                                                                std::uint64_t seen_fence) {
+    group_types types;
+    for (const auto& column : record_columns) types.push_back(column.of);
+    unsent_write made{.key = std::move(key),
+                      .seen_fence = big_endian(static_cast<std::int64_t>(seen_fence)),
+                      .record = column_group{types}};
+    add_record(made.record, after);
+    return made;
+}
+
+void caller_transaction::add_calls(std::vector<call>& to, const unsent_write& from) const {
+    call write{texts_.write.name, id_values(from.key.id)};
+    write.values.push_back(view(from.key.token));
+    write.values.push_back(view(from.seen_fence));
+    for (const auto& one : from.record.columns()) write.values.push_back(one.only());
+    to.push_back(std::move(write));
+    if (from.key.has_checkpoints) to.push_back({texts_.forget.name, id_values(from.key.id)});
+}
+
+failure caller_transaction::explain(failure why) {
+    if (why.detail.find(broken_mark) != std::string::npos) {
+        return broken("the work has ended the transaction it ran in, or rolled it back to a point "
+                      "before it began");
+    }
+    if (why.detail.find(changed_mark) != std::string::npos) {
+        return refused(errc::conflict, "the record was changed meanwhile, without a transaction");
+    }
+    if (why.detail.find("(25P02)") != std::string::npos) {
+        return broken("a statement of the work has failed, and with it the transaction");
+    }
+    return why;
+}
+
+result<void> caller_transaction::save(const record_id& id, const record& after,
+                                      std::uint64_t seen_fence) {
+    const auto at = std::find_if(held_.rbegin(), held_.rend(),
+                                 [&](const held_key& one) { return one.id == id; });
+    if (at == held_.rend()) return broken("the record was not locked in this transaction");
+    held_key key = std::move(*at);
+    held_.erase(std::next(at).base(), held_.end());
+    if (auto idle = check_idle(); !idle) return broken("the work has left a query under way");
+    if (PQtransactionStatus(handle_) == PQTRANS_IDLE) {
+        return broken("the work has ended the transaction it ran in");
+    }
+    unsent_write made = make_write(std::move(key), after, seen_fence);
+    // Our own COMMIT follows at once and takes it along; what a caller commits must be there now.
+    if (owner_ == owner::us && made.key.outermost) {
+        unsent_ = std::move(made);
+        return {};
+    }
+    std::vector<call> calls;
+    add_calls(calls, made);
+    calls.push_back({texts_.unmark.name, {view(made.key.token)}});
+    auto done = on_->pipeline(calls, no_deadline);
+    if (!done) return explain(std::move(done).error());
+    return {};
+}
+
+// ---- the way out --------------------------------------------------------------------------------
+
+result<void> caller_transaction::commit() {
+    const auto unsent = std::exchange(unsent_, std::nullopt);
+    held_.clear();
+    owner_ = owner::nobody;
+    if (auto idle = check_idle(); !idle) return broken("the work has left a query under way");
+    if (PQtransactionStatus(handle_) == PQTRANS_IDLE) {
+        return broken("the work has ended the transaction it ran in");
+    }
+    std::vector<call> calls;
+    if (unsent) add_calls(calls, *unsent);
+    calls.push_back({texts_.commit.name, {}});
+    auto done = on_->pipeline(calls, no_deadline);
+    if (!done) {
+        in_doubt_ = done.error().possible == effect::unknown;
+        return explain(std::move(done).error());
+    }
+    // A transaction that had failed is rolled back by COMMIT, without an error.
+    if (done->back().tag() == "COMMIT") return {};
+    return broken("a statement of the work has failed, and with it the transaction");
+}
+
+void caller_transaction::rollback() {
+    held_.clear();
+    unsent_.reset();
+    owner_ = owner::nobody;
+    // The work may have left the results of a query behind.
+    if (PQpipelineStatus(handle_) == PQ_PIPELINE_OFF) {
+        while (PGresult* const left = PQgetResult(handle_)) PQclear(left);
+    }
+    const auto status = PQtransactionStatus(handle_);
+    if (status == PQTRANS_INTRANS || status == PQTRANS_INERROR) {
+        static_cast<void>(on_->query("ROLLBACK", no_deadline));
+    }
+}
+
+} // namespace semel::postgres

@@ -1,0 +1,80 @@
+// A transaction on somebody else's connection, and the records of semel in it.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "semel/result.hpp"
+#include "semel/transaction/postgres.hpp"
+#include "stores/postgres/binary.hpp"
+#include "stores/postgres/connection.hpp"
+#include "stores/postgres/transaction_texts.hpp"
+
+namespace semel::postgres {
+
+// Used by one thread at a time, like the connection.
+class caller_transaction {
+public:
+    caller_transaction(pg_conn* handle, postgres_transaction_options options)
+        : options_(std::move(options)),
+          handle_(handle),
+          texts_(options_.table_prefix),
+          on_(connection::borrow(handle)) {}
+
+    result<void> begin(on_locked locked);
+    result<void> join();
+    result<locked_record> lock(const record_id& id);
+    result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence);
+    result<void> commit();
+    void rollback();
+    [[nodiscard]] const void* handle() const { return handle_; }
+
+private:
+    enum class owner { nobody, us, caller };
+    using number = std::array<char, 8>; // as it goes to the server
+
+    struct held_key {
+        record_id id;
+        std::string token;
+        bool has_checkpoints = false;
+        bool outermost = false; // the one whose COMMIT is ours
+    };
+
+    // The record as it goes to the server, kept until it is sent with the commit.
+    struct unsent_write {
+        held_key key;
+        number seen_fence;
+        column_group record;
+    };
+
+    result<void> check_idle();
+    void forget_lost_connection();
+    result<void> prepare();
+    result<void> reconnect();
+    result<std::vector<rows>> try_lock(const held_key& key, const number& of);
+    result<std::vector<rows>> wait_for_lock(const held_key& key, const number& of);
+    result<locked_record> read_locked(const rows& seen, held_key key);
+    result<void> read_steps(const held_key& key, std::vector<checkpoint>& to);
+    [[nodiscard]] unsent_write make_write(held_key key, const record& after,
+                                          std::uint64_t seen_fence);
+    void add_calls(std::vector<call>& to, const unsent_write& from) const;
+    [[nodiscard]] static failure explain(failure why);
+
+    const postgres_transaction_options options_;
+    pg_conn* const handle_;
+    const transaction_texts texts_;
+    std::unique_ptr<connection> on_;
+    bool prepared_ = false;
+    bool in_doubt_ = false; // the last COMMIT was not answered
+    owner owner_ = owner::nobody;
+    bool begun_ = false; // BEGIN has been sent; it waits for the first lock
+    on_locked locked_ = on_locked::wait;
+    std::vector<held_key> held_;
+    std::optional<unsent_write> unsent_;
+};
+
+} // namespace semel::postgres

@@ -1,0 +1,107 @@
+// PGconn* and PGresult* with owners, errors as values, and a deadline on everything.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "semel/result.hpp"
+#include "semel/time.hpp"
+#include "stores/postgres/binary.hpp"
+#include "stores/postgres/errors.hpp"
+#include "stores/postgres/target.hpp"
+
+struct pg_conn;
+struct pg_result;
+
+namespace semel::postgres {
+
+// The rows a statement gave. Columns count from 0.
+class rows {
+public:
+    explicit rows(pg_result* it) : it_(it) {}
+
+    [[nodiscard]] int count() const;
+    [[nodiscard]] std::string_view tag() const; // "COMMIT", "ROLLBACK", "INSERT 0 1" …
+    [[nodiscard]] bool is_null(int row, int column) const;
+    [[nodiscard]] std::string_view bytes(int row, int column) const; // as long as this lives
+    [[nodiscard]] std::int64_t integer(int row, int column) const {
+        return read_integer(bytes(row, column));
+    }
+    [[nodiscard]] time_point time(int row, int column) const {
+        return time_point{duration{integer(row, column)}};
+    }
+
+private:
+    struct clear {
+        void operator()(pg_result* it) const;
+    };
+    std::unique_ptr<pg_result, clear> it_;
+};
+
+// A statement to be prepared, and one of its executions. Values are in binary form; one without
+// data is NULL. They must live until the pipeline has run.
+struct preparation {
+    const std::string& name;
+    const std::string& text;
+};
+struct call {
+    const std::string& name;
+    std::vector<std::string_view> values;
+};
+
+// One thread at a time. After a failure that lost() confirms, nothing more can be asked of it.
+class connection {
+public:
+    // Begins to connect; advance() goes on until it is ready.
+    static result<std::unique_ptr<connection>> start(const target& to);
+
+    // A connection of somebody else, who closes it. It must be idle: no query under way.
+    static std::unique_ptr<connection> borrow(pg_conn* handle);
+
+    connection(const connection&) = delete;
+    connection& operator=(const connection&) = delete;
+    ~connection();
+
+    enum class progress { ready, pending };
+    [[nodiscard]] result<progress> advance(local_time deadline);
+
+    // Sends all, then waits for all: one round trip, one transaction, one commit. A failure with
+    // effect::none has left nothing behind.
+    [[nodiscard]] result<std::vector<rows>> pipeline(std::span<const call> calls,
+                                                     local_time deadline);
+    [[nodiscard]] result<void> prepare(std::span<const preparation> all, local_time deadline);
+
+    // Any SQL without parameters; the rows of the last statement, as text.
+    [[nodiscard]] result<rows> query(const std::string& sql, local_time deadline);
+
+    [[nodiscard]] bool lost() const { return lost_; }
+    [[nodiscard]] int server_version() const; // 150018 is 15.18
+    [[nodiscard]] pg_conn* native() { return it_; }
+
+private:
+    enum class mode { plain, pipeline };
+    enum class interest { read, write, read_and_write };
+
+    connection() = default;
+
+    // False when the deadline has passed.
+    [[nodiscard]] bool wait(interest what, local_time deadline) const;
+    [[nodiscard]] result<void> await_result(local_time deadline, ending unless_told);
+    [[nodiscard]] result<std::vector<rows>> collect(mode how, local_time deadline);
+    [[nodiscard]] bool went_away_while_idle();
+    [[nodiscard]] failure give_up(failure why);
+    [[nodiscard]] failure native_failure(ending how) const;
+    [[nodiscard]] failure cannot_connect() const;
+
+    pg_conn* it_ = nullptr;
+    bool owned_ = true;
+    bool lost_ = false;
+    int polling_ = 0; // what PQconnectPoll() waits for
+};
+
+} // namespace semel::postgres

@@ -1,0 +1,28 @@
+// A record as a row, and back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "semel/record.hpp"
+#include "semel/result.hpp"
+#include "stores/postgres/binary.hpp"
+#include "stores/postgres/connection.hpp"
+
+namespace semel::postgres {
+
+void add_id(column_group& to, const record_id& id);
+
+// The columns of record_columns, in their order.
+void add_record(column_group& to, const record& it);
+
+enum class checkpoint_columns {
+    behind, // two arrays behind the columns: names and data
+    none,   // the record has as many empty checkpoints as the row says, to be filled in
+};
+
+// From the columns of record_columns. errc::corrupt if the row is not one this driver writes.
+[[nodiscard]] result<record> read_record(const rows& from, int row, int first,
+                                         checkpoint_columns which = checkpoint_columns::behind);
+
+} // namespace semel::postgres

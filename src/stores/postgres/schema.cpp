@@ -1,0 +1,129 @@
+#include "stores/postgres/schema.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace semel::postgres {
+
+namespace {
+
+constexpr std::string_view written_prefix = "semel_";
+constexpr std::size_t prefix_bytes_max = 32;
+
+bool is_letter(char one) {
+    return (one >= 'a' && one <= 'z') || one == '_';
+}
+
+bool is_digit(char one) {
+    return one >= '0' && one <= '9';
+}
+
+std::int64_t newest() {
+    return static_cast<std::int64_t>(migrations().size());
+}
+
+failure refused(errc code, std::string detail) {
+    return {.code = code, .possible = effect::none, .detail = "postgres: " + std::move(detail)};
+}
+
+failure newer(std::int64_t found) {
+    return refused(errc::schema_newer, "the tables have version " + std::to_string(found) +
+                                           ", this semel knows up to " + std::to_string(newest()) +
+                                           "; use a newer semel for this database");
+}
+
+std::string upgrade(std::int64_t from, std::string_view prefix) {
+    std::string made;
+    for (const auto& one : migrations().subspan(static_cast<std::size_t>(from))) {
+        made += "-- " + std::string{one.name} + "\n" + with_prefix(one.text, prefix) + "\n";
+    }
+    return made + with_prefix("INSERT INTO semel_meta (name, value) VALUES ('schema_version', " +
+                                  std::to_string(newest()) +
+                                  ") ON CONFLICT (name) DO UPDATE SET value = excluded.value;\n",
+                              prefix);
+}
+
+result<std::int64_t> ask(connection& on, const std::string& sql, local_time deadline) {
+    const auto got = on.query(sql, deadline);
+    if (!got) return got.error();
+    std::int64_t value = 0;
+    if (got->count() == 0) return value;
+    const auto text = got->bytes(0, 0);
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+// In a transaction, with everybody else who migrates locked out.
+result<migration_report> bring_up_to_date(connection& on, std::string_view prefix,
+                                          migrate_mode mode, local_time deadline) {
+    const auto version = schema_version(on, prefix, deadline);
+    if (!version) return version.error();
+    if (*version > newest()) return newer(*version);
+    migration_report report{.from = *version, .to = newest(), .sql = {}};
+    if (*version == newest()) return report;
+    report.sql = upgrade(*version, prefix);
+    if (mode == migrate_mode::dry_run) return report;
+    auto done = on.query(report.sql, deadline);
+    if (!done) return std::move(done).error();
+    return report;
+}
+
+} // namespace
+
+std::string with_prefix(std::string_view sql, std::string_view prefix) {
+    std::string made;
+    made.reserve(sql.size());
+    while (true) {
+        const std::size_t at = sql.find(written_prefix);
+        made += sql.substr(0, at);
+        if (at == std::string_view::npos) return made;
+        made += prefix;
+        sql.remove_prefix(at + written_prefix.size());
+    }
+}
+
+// No capitals: the server would fold them unless they were quoted everywhere.
+bool valid_prefix(std::string_view prefix) {
+    if (prefix.empty() || prefix.size() > prefix_bytes_max || is_digit(prefix.front()))
+        return false;
+    return std::all_of(prefix.begin(), prefix.end(),
+                       [](char one) { return is_letter(one) || is_digit(one); });
+}
+
+result<std::int64_t> schema_version(connection& on, std::string_view prefix, local_time deadline) {
+    const auto there = ask(
+        on, with_prefix("SELECT (to_regclass('semel_meta') IS NOT NULL)::int", prefix), deadline);
+    if (!there || *there == 0) return there;
+    return ask(on,
+               with_prefix("SELECT value FROM semel_meta WHERE name = 'schema_version'", prefix),
+               deadline);
+}
+
+result<void> check_schema(connection& on, std::string_view prefix, local_time deadline) {
+    const auto version = schema_version(on, prefix, deadline);
+    if (!version) return version.error();
+    return check_version(*version, prefix);
+}
+
+result<void> check_version(std::int64_t found, std::string_view prefix) {
+    if (found == newest()) return {};
+    if (found > newest()) return newer(found);
+    const std::string what = found == 0
+                                 ? "the tables " + std::string{prefix} + "* are not there"
+                                 : "the tables have the old version " + std::to_string(found);
+    return refused(errc::schema_missing, what + ": run `semel migrate --store URL`");
+}
+
+result<migration_report> migrate(connection& on, std::string_view prefix, migrate_mode mode,
+                                 local_time deadline) {
+    // Held to the end of the transaction, whatever becomes of it.
+    const std::string begin = "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('" +
+                              std::string{prefix} + "migrate', 0))";
+    if (auto begun = on.query(begin, deadline); !begun) return std::move(begun).error();
+    auto report = bring_up_to_date(on, prefix, mode, deadline);
+    auto ended = on.query(report ? "COMMIT" : "ROLLBACK", deadline);
+    if (report && !ended) return std::move(ended).error();
+    return report;
+}
+
+} // namespace semel::postgres

@@ -1,0 +1,258 @@
+#include "stores/postgres/statements.hpp"
+
+#include "stores/postgres/schema.hpp"
+
+namespace semel::postgres {
+
+namespace {
+
+constexpr type bytes = type::bytea;
+constexpr type number = type::int8;
+constexpr type owner = type::uuid;
+constexpr type version = type::xid;
+
+// "unnest($1::bytea[], $2::bytea[], …)", counting on from `next`.
+std::string unnest(const group_types& types, int& next) {
+    std::string made = "unnest(";
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        if (i > 0) made += ", ";
+        made += "$" + std::to_string(next++) + "::" + std::string{name(types[i])} + "[]";
+    }
+    return made + ")";
+}
+
+std::string unnest(const group_types& types) {
+    int first = 1;
+    return unnest(types, first);
+}
+
+// The server's time in microseconds, once per statement. clock_timestamp() and not now(): that is
+// when the transaction began, and a lease must not be shorter for what it waited for.
+std::string server_clock() {
+    return "(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now OFFSET 0) n";
+}
+
+std::string fence_floor() {
+    return "(SELECT value FROM semel_meta WHERE name = 'fence_floor')";
+}
+
+std::string same_record(const std::string& one, const std::string& other) {
+    return one + ".tenant = " + other + ".tenant AND " + one + ".operation = " + other +
+           ".operation AND " + one + ".key = " + other + ".key";
+}
+
+std::string column_list(const std::string& of) {
+    std::string made;
+    for (const auto& column : record_columns) {
+        if (!made.empty()) made += ", ";
+        made += of + std::string{column.name};
+    }
+    return made;
+}
+
+std::string assignment_list() {
+    std::string made;
+    for (const auto& column : record_columns) {
+        if (!made.empty()) made += ", ";
+        made += std::string{column.name} + " = q." + std::string{column.name};
+    }
+    return made;
+}
+
+// An owner's command finds its own claim. `state + 0`: the condition must not tempt the planner to
+// walk the index of running records instead of the key.
+std::string own_claim() {
+    return " WHERE " + same_record("r", "q") +
+           " AND r.fence = q.fence AND r.owner = q.owner AND r.state + 0 = 0";
+}
+
+batch_statement make_insert() {
+    const group_types group{bytes,  bytes,  bytes,  number, owner, number,
+                            number, number, number, number, bytes, bytes};
+    return {.name = "semel_insert",
+            .text = "INSERT INTO semel_record (tenant, operation, key, fence, owner, lease_until, "
+                    "begun_at, created_at, updated_at, on_lease_expiry, attempts_max, grace, "
+                    "processing_max, fingerprint, attributes) "
+                    "SELECT q.tenant, q.operation, q.key, greatest(t.now, 1 + " +
+                    fence_floor() +
+                    "), q.owner, t.now + q.lease, t.now, t.now, t.now, q.on_lease_expiry, "
+                    "q.attempts_max, q.grace, q.processing_max, q.fingerprint, q.attributes "
+                    "FROM " +
+                    unnest(group) +
+                    " AS q (tenant, operation, key, now, owner, lease, on_lease_expiry, "
+                    "attempts_max, grace, processing_max, fingerprint, attributes) CROSS JOIN " +
+                    server_clock() +
+                    " CROSS JOIN LATERAL (SELECT coalesce(q.now, n.now) AS now OFFSET 0) t "
+                    "ON CONFLICT DO NOTHING RETURNING tenant, operation, key, fence, begun_at",
+            .groups = {group}};
+}
+
+batch_statement make_complete() {
+    const group_types group{bytes,  bytes,  bytes,  number, number, owner,
+                            number, number, number, bytes,  bytes,  bytes};
+    return {.name = "semel_complete",
+            .text = "UPDATE semel_record r SET state = 1, updated_at = coalesce(q.now, n.now), "
+                    "expires_at = coalesce(q.now, n.now) + q.retention, result_kind = q.kind, "
+                    "result_checksum = q.checksum, result_type = q.type, result_ref = q.ref, "
+                    "result = q.body FROM " +
+                    unnest(group) +
+                    " WITH ORDINALITY AS q (tenant, operation, key, now, fence, owner, retention, "
+                    "kind, checksum, type, ref, body, row) CROSS JOIN " +
+                    server_clock() + own_claim() +
+                    " AND r.checkpoints = 0 RETURNING q.row, r.updated_at",
+            .groups = {group}};
+}
+
+batch_statement make_fail() {
+    const group_types group{bytes, bytes,  bytes,  number, number,
+                            owner, number, number, number, bytes};
+    return {.name = "semel_fail",
+            .text = "UPDATE semel_record r SET state = q.state, "
+                    "updated_at = coalesce(q.now, n.now), "
+                    "expires_at = coalesce(q.now, n.now) + q.retention, retry_after = "
+                    "CASE q.state WHEN 2 THEN coalesce(q.now, n.now) + q.retry_after "
+                    "ELSE r.retry_after END, error = q.error FROM " +
+                    unnest(group) +
+                    " WITH ORDINALITY AS q (tenant, operation, key, now, fence, owner, state, "
+                    "retention, retry_after, error, row) CROSS JOIN " +
+                    server_clock() + own_claim() +
+                    " AND (r.checkpoints = 0 OR q.state = 2) RETURNING q.row, r.updated_at",
+            .groups = {group}};
+}
+
+batch_statement make_renew() {
+    const group_types group{bytes, bytes, bytes, number, number, owner, number};
+    return {.name = "semel_renew",
+            .text = "UPDATE semel_record r SET updated_at = coalesce(q.now, n.now), "
+                    "lease_until = greatest(r.lease_until, least(coalesce(q.now, n.now) + q.lease, "
+                    "r.begun_at + r.processing_max)) FROM " +
+                    unnest(group) +
+                    " WITH ORDINALITY AS q (tenant, operation, key, now, fence, owner, lease, "
+                    "row) CROSS JOIN " +
+                    server_clock() + own_claim() +
+                    " AND coalesce(q.now, n.now) < r.begun_at + r.processing_max "
+                    "RETURNING q.row, r.updated_at, r.lease_until",
+            .groups = {group}};
+}
+
+// Checkpoints in their order; most records have none and then the table is not touched.
+std::string checkpoints(const std::string& column) {
+    return "CASE WHEN r.checkpoints > 0 THEN ARRAY(SELECT c." + column +
+           " FROM semel_checkpoint c WHERE " + same_record("c", "r") + " ORDER BY c.position) END";
+}
+
+batch_statement make_load() {
+    const group_types group{bytes, bytes, bytes, number};
+    return {.name = "semel_load",
+            .text = "SELECT q.row, coalesce(q.now, n.now), " + fence_floor() + ", r.xmin, " +
+                    column_list("r.") + ", " + checkpoints("name") + ", " + checkpoints("data") +
+                    " FROM " + unnest(group) +
+                    " WITH ORDINALITY AS q (tenant, operation, key, now, row) CROSS JOIN " +
+                    server_clock() + " LEFT JOIN semel_record r ON " + same_record("r", "q") +
+                    " WHERE q.row = 1 OR r.fence IS NULL OR r.fence <= " + fence_floor() +
+                    " OR r.xmin IS DISTINCT FROM "
+                    "(SELECT pg_current_xact_id_if_assigned()::xid)",
+            .groups = {group}};
+}
+
+group_types audit_group() {
+    return {number, number, bytes, bytes, bytes, number};
+}
+
+std::string add_audit(int& next, const std::string& changed) {
+    return "a AS (INSERT INTO semel_audit (tenant, operation, key, at, act, actor, reason, fence) "
+           "SELECT x.tenant, x.operation, x.key, e.at, e.act, e.actor, e.reason, e.fence FROM " +
+           unnest(audit_group(), next) + " AS e (row, at, act, actor, reason, fence) JOIN " +
+           changed + " x ON x.row = e.row)";
+}
+
+batch_statement make_save() {
+    group_types group{bytes, bytes, bytes, version, number};
+    for (const auto& column : record_columns) group.push_back(column.of);
+    const group_types steps{number, number, bytes, bytes};
+    int next = 1;
+    std::string text = "WITH u AS (UPDATE semel_record r SET " + assignment_list() + " FROM " +
+                       unnest(group, next) +
+                       " WITH ORDINALITY AS q (tenant, operation, key, version, forgets, " +
+                       column_list("") + ", row) WHERE " + same_record("r", "q") +
+                       " AND r.xmin = q.version "
+                       "RETURNING q.row, r.tenant, r.operation, r.key, q.forgets), ";
+    text += "f AS (DELETE FROM semel_checkpoint c USING u WHERE u.forgets = 1 AND " +
+            same_record("c", "u") + "), ";
+    text += "k AS (INSERT INTO semel_checkpoint (tenant, operation, key, position, name, data) "
+            "SELECT u.tenant, u.operation, u.key, s.position, s.name, s.data FROM " +
+            unnest(steps, next) + " AS s (row, position, name, data) JOIN u ON u.row = s.row), ";
+    text += add_audit(next, "u") + " SELECT row FROM u";
+    return {.name = "semel_save", .text = std::move(text), .groups = {group, steps, audit_group()}};
+}
+
+batch_statement make_erase() {
+    const group_types group{bytes, bytes, bytes, version};
+    int next = 1;
+    std::string text = "WITH d AS (DELETE FROM semel_record r USING " + unnest(group, next) +
+                       " WITH ORDINALITY AS q (tenant, operation, key, version, row) WHERE " +
+                       same_record("r", "q") +
+                       " AND r.xmin = q.version RETURNING q.row, r.tenant, r.operation, r.key), ";
+    text += "f AS (DELETE FROM semel_checkpoint c USING d WHERE " + same_record("c", "d") + "), ";
+    text += add_audit(next, "d") + " SELECT row FROM d";
+    return {.name = "semel_erase", .text = std::move(text), .groups = {group, audit_group()}};
+}
+
+// What others hold locked is left for the next sweep. The floor goes up in the same commit as the
+// records go, so nobody sees one without the other.
+plain_statement make_sweep(std::string name, const std::string& may_go, const std::string& order) {
+    return {.name = std::move(name),
+            .text = "WITH c AS MATERIALIZED (SELECT tenant, operation, key FROM semel_record "
+                    "WHERE " +
+                    may_go + " ORDER BY " + order +
+                    " LIMIT $2 FOR UPDATE SKIP LOCKED), "
+                    "d AS (DELETE FROM semel_record r USING c WHERE " +
+                    same_record("r", "c") +
+                    " RETURNING r.tenant, r.operation, r.key, r.fence, r.checkpoints), "
+                    "f AS (DELETE FROM semel_checkpoint k USING d WHERE d.checkpoints > 0 AND " +
+                    same_record("k", "d") +
+                    "), "
+                    "m AS (UPDATE semel_meta SET value = greatest(value, (SELECT max(fence) FROM "
+                    "d)) WHERE name = 'fence_floor' AND value < (SELECT max(fence) FROM d)) "
+                    "SELECT count(*) FROM d"};
+}
+
+std::string sweep_time() {
+    return "(SELECT coalesce($1::bigint, (extract(epoch FROM clock_timestamp()) * "
+           "1000000)::bigint))";
+}
+
+} // namespace
+
+statement_texts::statement_texts(std::string_view prefix)
+    : insert(make_insert()),
+      complete(make_complete()),
+      fail(make_fail()),
+      renew(make_renew()),
+      load(make_load()),
+      save(make_save()),
+      erase(make_erase()),
+      raise_floor{.name = "semel_raise_floor",
+                  .text = "UPDATE semel_meta SET value = $1::bigint "
+                          "WHERE name = 'fence_floor' AND value < $1::bigint"},
+      sweep_expired(make_sweep("semel_sweep_expired",
+                               "state <> 0 AND expires_at <= " + sweep_time(), "expires_at")),
+      sweep_forsaken(make_sweep("semel_sweep_forsaken",
+                                "state = 0 AND on_lease_expiry = 0 AND lease_until < " +
+                                    sweep_time() + " AND lease_until + grace < " + sweep_time() +
+                                    " AND begun_at + processing_max <= " + sweep_time(),
+                                "lease_until")),
+      impatient{.name = "semel_impatient",
+                .text = "SELECT set_config('lock_timeout', '5ms', true)"},
+      audit{.name = "semel_audit",
+            .text = "SELECT at, act, actor, reason, fence FROM semel_audit WHERE tenant = "
+                    "$1::bytea AND operation = $2::bytea AND key = $3::bytea ORDER BY id"} {
+    for (auto* one : {&insert, &complete, &fail, &renew, &load, &save, &erase}) {
+        one->text = with_prefix(one->text, prefix);
+    }
+    for (auto* one : {&raise_floor, &sweep_expired, &sweep_forsaken, &audit}) {
+        one->text = with_prefix(one->text, prefix);
+    }
+}
+
+} // namespace semel::postgres

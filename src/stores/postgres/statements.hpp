@@ -1,0 +1,80 @@
+// Every SQL statement of the driver, in the driver's words.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stores/postgres/binary.hpp"
+
+namespace semel::postgres {
+
+// What unnest() makes rows of: array parameters, in the order they are added.
+using group_types = std::vector<type>;
+
+// One statement for a whole batch. All its parameters are arrays.
+struct batch_statement {
+    std::string name;
+    std::string text;
+    std::vector<group_types> groups;
+};
+
+struct plain_statement {
+    std::string name;
+    std::string text;
+};
+
+// The stored columns of a record, in the order of `save` and `load`.
+struct column_definition {
+    std::string_view name;
+    type of;
+};
+inline constexpr std::array<column_definition, 23> record_columns{{
+    {"state", type::int8},        {"fence", type::int8},           {"owner", type::uuid},
+    {"attempts", type::int8},     {"lease_until", type::int8},     {"begun_at", type::int8},
+    {"retry_after", type::int8},  {"expires_at", type::int8},      {"created_at", type::int8},
+    {"updated_at", type::int8},   {"on_lease_expiry", type::int8}, {"attempts_max", type::int8},
+    {"grace", type::int8},        {"processing_max", type::int8},  {"fingerprint", type::bytea},
+    {"checkpoints", type::int8},  {"result_kind", type::int8},     {"result_checksum", type::int8},
+    {"result_type", type::bytea}, {"result_ref", type::bytea},     {"error", type::bytea},
+    {"attributes", type::bytea},  {"result", type::bytea},
+}};
+
+// Rows of a batch begin with tenant, operation, key; `now` is null in production. A returned `row`
+// is the place in the batch, counted from 1.
+struct statement_texts {
+    explicit statement_texts(std::string_view prefix);
+
+    // id, now, owner, lease, on_lease_expiry, attempts_max, grace, processing_max, fingerprint,
+    // attributes → id, fence, begun_at of those that were new
+    batch_statement insert;
+    // id, now, fence, owner, retention, kind, checksum, type, ref, body → row, now.
+    // Only for records without checkpoints.
+    batch_statement complete;
+    // id, now, fence, owner, state, retention, retry_after, error → row, now.
+    // A final failure only for records without checkpoints.
+    batch_statement fail;
+    // id, now, fence, owner, lease → row, now, lease_until
+    batch_statement renew;
+    // id, now → row, now, fence floor, version, record_columns, checkpoint names and data.
+    // One row for each, whether it is there or not, except for those that this very transaction
+    // has written; but always the first, and those whose fence is not above the floor.
+    batch_statement load;
+    // Guarded by the version that load gave. Groups: id, version, forgets checkpoints (0 or 1),
+    // record_columns; row, position, name, data of checkpoints to add; row, at, act, actor, reason,
+    // fence of audit entries → row of those that were saved
+    batch_statement save;
+    // Guarded as well. Groups: id, version; audit entries as above → row of those that are gone
+    batch_statement erase;
+
+    plain_statement raise_floor; // $1 at least
+    // $1 now, $2 how many → how many it removed
+    plain_statement sweep_expired;
+    plain_statement sweep_forsaken;
+    // Waits for locks no more than a moment, to the end of the transaction.
+    plain_statement impatient;
+    plain_statement audit; // $1-$3 id → at, act, actor, reason, fence
+};
+
+} // namespace semel::postgres

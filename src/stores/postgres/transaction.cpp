@@ -1,0 +1,50 @@
+#include "semel/transaction/postgres.hpp"
+
+#include <utility>
+
+#include "stores/postgres/caller_transaction.hpp"
+
+namespace semel {
+
+class postgres_transaction::state final : public postgres::caller_transaction {
+public:
+    using caller_transaction::caller_transaction;
+};
+
+postgres_transaction::postgres_transaction(pg_conn* connection,
+                                           postgres_transaction_options options)
+    : state_(std::make_unique<state>(connection, std::move(options))) {}
+postgres_transaction::postgres_transaction(postgres_transaction&&) noexcept = default;
+postgres_transaction& postgres_transaction::operator=(postgres_transaction&&) noexcept = default;
+postgres_transaction::~postgres_transaction() = default;
+
+result<void> postgres_transaction::begin(on_locked locked) {
+    return state_->begin(locked);
+}
+
+result<void> postgres_transaction::join() {
+    return state_->join();
+}
+
+result<locked_record> postgres_transaction::lock(const record_id& id) {
+    return state_->lock(id);
+}
+
+result<void> postgres_transaction::save(const record_id& id, const record& after,
+                                        std::uint64_t seen_fence) {
+    return state_->save(id, after, seen_fence);
+}
+
+result<void> postgres_transaction::commit() {
+    return state_->commit();
+}
+
+void postgres_transaction::rollback() {
+    state_->rollback();
+}
+
+const void* postgres_transaction::connection() const {
+    return state_->handle();
+}
+
+} // namespace semel

@@ -1,0 +1,92 @@
+#include "stores/postgres/transaction_texts.hpp"
+
+#include "stores/postgres/schema.hpp"
+
+namespace semel::postgres {
+
+namespace {
+
+constexpr const char* this_record =
+    "tenant = $1::bytea AND operation = $2::bytea AND key = $3::bytea";
+
+std::string look_text() {
+    std::string columns;
+    for (const auto& column : record_columns) columns += ", r." + std::string{column.name};
+    return "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, "
+           "(SELECT value FROM semel_meta WHERE name = 'fence_floor')" +
+           columns +
+           " FROM (SELECT) q LEFT JOIN semel_record r ON r.tenant = $1::bytea AND "
+           "r.operation = $2::bytea AND r.key = $3::bytea";
+}
+
+// Nothing in SQL raises an error of one's own. What is not a number becomes one that carries the
+// reason; the planner cannot work it out beforehand.
+std::string unless(const std::string& holds, std::string_view mark) {
+    return "(CASE WHEN " + holds + " THEN '0' ELSE '" + std::string{mark} + "' END)::bigint";
+}
+
+std::string write_text() {
+    std::string columns;
+    std::string values;
+    std::string changes;
+    int next = 6;
+    for (const auto& column : record_columns) {
+        const std::string name{column.name};
+        columns += ", " + name;
+        values += ", $" + std::to_string(next++) + "::" + std::string{postgres::name(column.of)};
+        changes += (changes.empty() ? "" : ", ") + name + " = excluded." + name;
+        if (name != "fence") continue;
+        values += " + " + unless("position($4::text IN "
+                                 "coalesce(current_setting('semel.owner', true), '')) > 0",
+                                 broken_mark);
+        changes += " + " + unless("semel_record.fence = $5::bigint", changed_mark);
+    }
+    return "INSERT INTO semel_record (tenant, operation, key" + columns +
+           ") VALUES ($1::bytea, $2::bytea, $3::bytea" + values +
+           ") ON CONFLICT (tenant, operation, key) DO UPDATE SET " + changes;
+}
+
+} // namespace
+
+transaction_texts::transaction_texts(std::string_view prefix)
+    : begin{.name = "begin", .text = "BEGIN ISOLATION LEVEL READ COMMITTED"},
+      mark{.name = "mark",
+           .text = "SELECT pg_try_advisory_xact_lock($2::bigint)::int::bigint, "
+                   "current_setting('transaction_isolation'), set_config('semel.owner', "
+                   "concat(current_setting('semel.owner', true), $1::text), true)"},
+      patience{.name = "patience",
+               .text = "SELECT set_config('semel.lock_timeout', current_setting('lock_timeout'), "
+                       "true), set_config('lock_timeout', $1::text, true)"},
+      wait{.name = "wait", .text = "SELECT pg_advisory_xact_lock($1::bigint)"},
+      restore{.name = "restore",
+              .text = "SELECT set_config('lock_timeout', current_setting('semel.lock_timeout'), "
+                      "true)"},
+      look{.name = "look", .text = look_text()},
+      steps{.name = "steps",
+            .text = "SELECT name, data FROM semel_checkpoint WHERE " + std::string{this_record} +
+                    " ORDER BY position"},
+      write{.name = "write", .text = write_text()},
+      unmark{.name = "unmark",
+             .text = "SELECT set_config('semel.owner', "
+                     "replace(current_setting('semel.owner', true), $1::text, ''), true)"},
+      forget{.name = "forget",
+             .text = std::string{"DELETE FROM semel_checkpoint WHERE "} + this_record},
+      commit{.name = "commit", .text = "COMMIT"} {
+    // Names are the session's, where stores with other prefixes may be at work too.
+    for (auto* one : {&begin, &mark, &patience, &wait, &restore, &look, &steps, &write, &unmark,
+                      &forget, &commit}) {
+        one->name = "semel_transaction_" + std::string{prefix} + one->name;
+    }
+    for (auto* one : {&look, &steps, &write, &forget}) one->text = with_prefix(one->text, prefix);
+}
+
+std::vector<preparation> transaction_texts::all() const {
+    std::vector<preparation> made;
+    for (const auto* one : {&begin, &mark, &patience, &wait, &restore, &look, &steps, &write,
+                            &unmark, &forget, &commit}) {
+        made.push_back({one->name, one->text});
+    }
+    return made;
+}
+
+} // namespace semel::postgres

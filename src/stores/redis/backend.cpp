@@ -1,0 +1,79 @@
+#include "stores/redis/backend.hpp"
+
+#include <algorithm>
+
+namespace semel::redis {
+
+namespace {
+
+constexpr std::size_t request_bytes_kept = std::size_t{4} << 20;
+// Whoever has to ask again lost a race that somebody else has won: this ends by itself, and before
+// it could go on for ever.
+constexpr int rounds_max = 100;
+
+failure contended() {
+    return {.code = errc::conflict,
+            .possible = effect::none,
+            .detail = "redis: others have changed the record again and again; try again later"};
+}
+
+} // namespace
+
+void backend::execute(std::span<job* const> batch) {
+    open_.clear();
+    for (job* one : batch) open_.emplace_back(*one, setting_);
+    if (counters_ != nullptr) {
+        counters_->batches.add();
+        counters_->batch_commands.add(batch.size());
+    }
+    const std::lock_guard lock{on_->mutex};
+    for (int round = 0; !open_.empty() && round < rounds_max; ++round) exchange(on_->it);
+    for (task& one : open_) one.give_up(contended());
+    if (requests_.capacity() > request_bytes_kept) std::string{}.swap(requests_);
+}
+
+// One round trip for all that is open; what is answered by it is open no more.
+void backend::exchange(link& on) {
+    if (auto connected = on.ready(); !connected) {
+        give_up_from(0, connected.error(), 0);
+        return open_.clear();
+    }
+    requests_.clear();
+    ends_.clear();
+    for (const task& one : open_) {
+        one.ask(requests_);
+        ends_.push_back(requests_.size());
+    }
+    if (auto sent = on.send(requests_); !sent.done) {
+        give_up_from(0, sent.done.error(), sent.accepted);
+        return open_.clear();
+    }
+    take_replies(on);
+    const auto answered = [](const task& one) { return one.answered(); };
+    open_.erase(std::remove_if(open_.begin(), open_.end(), answered), open_.end());
+}
+
+void backend::take_replies(link& on) {
+    auto after = connection_use::keep;
+    for (std::size_t at = 0; at < open_.size(); ++at) {
+        const auto got = on.receive();
+        if (!got) return give_up_from(at, got.error(), requests_.size());
+        task& one = open_[at];
+        if (one.hear(**got) == connection_use::replace) after = connection_use::replace;
+        if (one.answered() && counters_ != nullptr) counters_->record_writes.add(one.written());
+    }
+    if (after == connection_use::replace) on.close();
+}
+
+// No replies come any more. A request that the system has not even taken over in full was not
+// executed; any other may have been, or may still be.
+void backend::give_up_from(std::size_t first, const failure& why, std::size_t accepted) {
+    for (std::size_t at = first; at < open_.size(); ++at) {
+        failure own = why;
+        const bool sent = at < ends_.size() && ends_[at] <= accepted;
+        own.possible = sent && open_[at].writes() ? effect::unknown : effect::none;
+        open_[at].give_up(std::move(own));
+    }
+}
+
+} // namespace semel::redis

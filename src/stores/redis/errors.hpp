@@ -1,0 +1,27 @@
+// What goes wrong with a Redis server as failures of semel: one table.
+#pragma once
+
+#include <string_view>
+
+#include "semel/result.hpp"
+
+namespace semel::redis {
+
+// Whether the connection may be used after an error.
+enum class connection_use { keep, replace };
+
+struct verdict {
+    failure why;
+    connection_use after = connection_use::keep;
+};
+
+// `message` is an error reply without its sign: "OOM command not allowed when …".
+[[nodiscard]] verdict verdict_of(std::string_view message);
+
+// The server does not know the script: it has been restarted or told to forget.
+[[nodiscard]] bool lacks_script(std::string_view message);
+
+// A failure of the stream, by errno. What it may have changed the caller must say.
+[[nodiscard]] failure system_failure(std::string_view doing, int error);
+
+} // namespace semel::redis

@@ -1,0 +1,239 @@
+#include "stores/redis/front_lane.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include "store/parker.hpp"
+
+namespace semel::redis {
+
+namespace {
+
+// More than this is one debt: to forget everything.
+constexpr std::size_t debts_max = 65'536;
+constexpr auto debts_pause = std::chrono::milliseconds{100};
+constexpr std::size_t request_bytes_kept = std::size_t{4} << 20;
+
+failure overloaded() {
+    return {.code = errc::overloaded,
+            .possible = effect::none,
+            .detail = "redis: the front's queue is full; raise queue_max or slow down"};
+}
+
+} // namespace
+
+// ---- debts --------------------------------------------------------------------------------------
+
+void front_debts::add(std::string key) {
+    keys_.insert(std::move(key));
+    if (keys_.size() <= debts_max) return;
+    keys_.clear();
+    all_ = true;
+}
+
+result<void> front_debts::pay(link& on) {
+    if (all_) {
+        if (auto paid = pay_all(on); !paid) return paid;
+        all_ = false;
+    }
+    if (keys_.empty()) return {};
+    std::vector<std::string_view> request{"UNLINK"};
+    request.insert(request.end(), keys_.begin(), keys_.end());
+    if (const auto done = on.ask(request); !done) return done.error();
+    keys_.clear();
+    return {};
+}
+
+result<void> front_debts::pay_all(link& on) {
+    std::string cursor = "0";
+    do {
+        const auto page = on.ask({"SCAN", cursor, "MATCH", pattern_, "COUNT", "1000"});
+        if (!page) return page.error();
+        if ((*page)->items.size() != 2) return {};
+        cursor = (*page)->items[0].text;
+        std::vector<std::string> found;
+        for (const auto& one : (*page)->items[1].items) found.emplace_back(one.text);
+        if (found.empty()) continue;
+        std::vector<std::string_view> request{"UNLINK"};
+        request.insert(request.end(), found.begin(), found.end());
+        if (const auto done = on.ask(request); !done) return done.error();
+    } while (cursor != "0");
+    return {};
+}
+
+// ---- the queue ----------------------------------------------------------------------------------
+
+// Who waits for it is a completion (then the lane owns the ticket), or a parked thread.
+struct front_lane::ticket {
+    front_task task;
+    front_completion done = {};
+    parker* parked = nullptr;
+    bool taken = false; // guarded by the lane's mutex
+    std::atomic<bool> finished = false;
+};
+
+front_lane::front_lane(front_lane_options options)
+    : queue_max_(options.queue_max),
+      batch_max_(options.batch_max),
+      wake_(options.wake),
+      on_(std::move(options.link)),
+      debts_(std::move(options.pattern)),
+      thread_([this] { run(); }) {}
+
+front_lane::~front_lane() {
+    {
+        const std::lock_guard lock{mutex_};
+        stopping_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+}
+
+bool front_lane::admit(const ticket& one) const {
+    return !one.task.looks() || queue_.size() < queue_max_;
+}
+
+void front_lane::submit(std::string key, front_command what, front_completion done) {
+    std::unique_ptr<ticket> one{
+        new ticket{.task = {std::move(key), std::move(what), wake_}, .done = std::move(done)}};
+    {
+        const std::lock_guard lock{mutex_};
+        if (admit(*one)) {
+            queue_.push_back(one.release());
+            if (!leading_) changed_.notify_one();
+            return;
+        }
+    }
+    one->done(overloaded());
+}
+
+result<front_sight> front_lane::call(std::string key, front_command what) {
+    ticket mine{.task = {std::move(key), std::move(what), wake_}, .parked = &parker::mine()};
+    std::unique_lock lock{mutex_};
+    if (!admit(mine)) return overloaded();
+    queue_.push_back(&mine);
+    while (!mine.finished) {
+        if (!leading_ && !mine.taken) {
+            lead(lock);
+            continue;
+        }
+        const int seen = mine.parked->ticket();
+        lock.unlock();
+        if (!mine.finished) mine.parked->park(seen);
+        if (mine.finished) return mine.task.take();
+        lock.lock();
+    }
+    return mine.task.take();
+}
+
+// Whoever leads next, at once or by and by, forgets everything first.
+void front_lane::clear() {
+    {
+        const std::lock_guard lock{mutex_};
+        clearing_ = true;
+    }
+    static_cast<void>(call({}, fronts::pass{}));
+}
+
+void front_lane::lead(std::unique_lock<std::mutex>& lock) {
+    leading_ = true;
+    const auto end =
+        queue_.begin() + static_cast<std::ptrdiff_t>(std::min(queue_.size(), batch_max_));
+    const std::vector<ticket*> batch{queue_.begin(), end};
+    queue_.erase(queue_.begin(), end);
+    for (ticket* one : batch) one->taken = true;
+    if (std::exchange(clearing_, false)) debts_.add_all();
+    lock.unlock();
+
+    execute(batch);
+    answer(batch);
+
+    lock.lock();
+    leading_ = false;
+    owes_ = debts_.any();
+    pass_on();
+}
+
+// A parked caller leads next, else the lane's own thread.
+void front_lane::pass_on() {
+    if (!queue_.empty() && queue_.front()->parked != nullptr) {
+        queue_.front()->parked->unpark();
+    } else if (!queue_.empty() || owes_ || stopping_) {
+        changed_.notify_one();
+    }
+}
+
+void front_lane::run() {
+    std::unique_lock lock{mutex_};
+    const auto work = [this] { return !leading_ && (stopping_ || !queue_.empty()); };
+    while (true) {
+        if (owes_ && !leading_ && queue_.empty() && !stopping_) {
+            // Nobody asks, and something is to be forgotten all the same.
+            if (!changed_.wait_for(lock, debts_pause, work) && !leading_) lead(lock);
+            continue;
+        }
+        changed_.wait(lock, [&] { return work() || (owes_ && !leading_); });
+        if (!queue_.empty() && !leading_) lead(lock);
+        if (stopping_ && queue_.empty() && !leading_) break;
+    }
+    if (owes_) lead(lock); // a last try
+}
+
+// ---- batches ------------------------------------------------------------------------------------
+
+void front_lane::execute(std::span<ticket* const> batch) {
+    if (debts_.any()) {
+        if (auto paid = debts_.pay(on_); !paid) return give_up(batch, paid.error());
+    }
+    // A second time for scripts that the server did not know.
+    for (int round = 0; round < 2; ++round) {
+        if (auto done = exchange(batch); !done) return give_up(batch, done.error());
+    }
+}
+
+result<void> front_lane::exchange(std::span<ticket* const> batch) {
+    requests_.clear();
+    for (const ticket* one : batch) {
+        if (!one->task.answered()) one->task.ask(requests_);
+    }
+    if (requests_.empty()) return {};
+    if (auto ready = on_.ready(); !ready) return ready;
+    if (auto sent = on_.send(requests_); !sent.done) return sent.done;
+    if (requests_.capacity() > request_bytes_kept) std::string{}.swap(requests_);
+    auto after = connection_use::keep;
+    for (ticket* one : batch) {
+        if (one->task.answered()) continue;
+        const auto got = on_.receive();
+        if (!got) return got.error();
+        if (one->task.hear(**got) == connection_use::replace) after = connection_use::replace;
+        if (one->task.forgets() && one->task.failed()) debts_.add(one->task.key());
+    }
+    if (after == connection_use::replace) on_.close();
+    return {};
+}
+
+void front_lane::give_up(std::span<ticket* const> batch, const failure& why) {
+    for (ticket* one : batch) {
+        if (one->task.answered()) continue;
+        if (one->task.forgets()) debts_.add(one->task.key());
+        one->task.give_up(why);
+    }
+}
+
+void front_lane::answer(std::span<ticket* const> batch) {
+    for (ticket* one : batch) {
+        if (one->parked == nullptr) {
+            const std::unique_ptr<ticket> owned{one};
+            owned->done(owned->task.take());
+            continue;
+        }
+        // The ticket lives on its thread's stack and is gone once `finished` is set.
+        parker* const waiting = one->parked;
+        one->finished = true;
+        waiting->unpark();
+    }
+}
+
+} // namespace semel::redis

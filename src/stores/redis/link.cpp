@@ -1,0 +1,230 @@
+#include "stores/redis/link.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "stores/redis/errors.hpp"
+#include "stores/redis/socket.hpp"
+#include "stores/redis/tls.hpp"
+
+namespace semel::redis {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr duration pause_first = milliseconds{20};
+constexpr duration pause_max = seconds{1};
+// An idle connection may have been closed meanwhile; finding out later would leave a doubt.
+constexpr duration idle_max = seconds{1};
+
+constexpr std::size_t input_bytes_min = std::size_t{64} << 10;
+// A buffer that one large answer has blown up is given back.
+constexpr std::size_t input_bytes_kept = std::size_t{4} << 20;
+
+failure closed_by_server() {
+    return {.code = errc::unavailable,
+            .possible = effect::none,
+            .detail = "redis: the server has closed the connection"};
+}
+
+failure no_redis(std::string_view why) {
+    return {.code = errc::not_a_store,
+            .possible = effect::none,
+            .detail = "redis: the server has sent " + std::string{why} +
+                      "; is this the port of a Redis server, with the right scheme (redis:// or "
+                      "rediss://)?"};
+}
+
+std::string request_of(const std::vector<std::string_view>& parts) {
+    std::string made;
+    append_request(made, parts.size());
+    for (const auto& one : parts) append_part(made, one);
+    return made;
+}
+
+} // namespace
+
+result<transport_maker> make_transport_maker(const redis_options& options) {
+    if (options.connect) return transport_maker{options.connect};
+    // Shared by the connections of one store, which may outlive one another.
+    std::shared_ptr<tls_settings> tls;
+    if (options.tls) {
+        auto made = make_tls_settings(options);
+        if (!made) return std::move(made).error();
+        tls = *std::move(made);
+    }
+    return transport_maker{[host = options.host, port = options.port,
+                            patience = options.connect_timeout,
+                            tls]() -> result<std::unique_ptr<redis_transport>> {
+        const local_time until = local_clock::now() + patience;
+        auto socket = connect_to(host, port, patience);
+        if (!socket) return std::move(socket).error();
+        const duration left = std::max(until - local_clock::now(), duration{0});
+        if (tls) return make_tls_transport(*std::move(socket), *tls, host, left);
+        return make_redis_transport(socket->release());
+    }};
+}
+
+// ---- making and losing the connection -----------------------------------------------------------
+
+result<void> link::ready() {
+    const local_time now = local_clock::now();
+    if (stream_ != nullptr && now - last_used_ > idle_max && gone_while_idle()) close();
+    if (stream_ != nullptr) return {};
+    if (now < next_try_) return last_failure_;
+    auto done = connect();
+    if (done) {
+        pause_ = {};
+        return done;
+    }
+    close();
+    last_failure_ = done.error();
+    pause_ = std::clamp(2 * pause_, pause_first, pause_max);
+    next_try_ = local_clock::now() + pause_;
+    return done;
+}
+
+// Nothing has been asked, so nothing may be there to read; a closed stream would be readable.
+bool link::gone_while_idle() {
+    char one = 0;
+    const auto got = stream_->receive({&one, 1}, duration{0});
+    return got.has_value() || got.error().code != errc::timed_out;
+}
+
+result<void> link::connect() {
+    auto made = options_.connect();
+    if (!made) return std::move(made).error();
+    stream_ = *std::move(made);
+    taken_ = filled_ = 0;
+    return introduce();
+}
+
+// In one round trip: who we are, and which database is meant.
+result<void> link::introduce() {
+    std::string requests;
+    std::size_t expected = 1;
+    if (!options_.password.empty()) {
+        requests += options_.user.empty() ? request_of({"AUTH", options_.password})
+                                          : request_of({"AUTH", options_.user, options_.password});
+        ++expected;
+    }
+    if (options_.database != 0) {
+        requests += request_of({"SELECT", std::to_string(options_.database)});
+        ++expected;
+    }
+    requests += request_of({"CLIENT", "SETNAME", "semel"});
+    if (auto sent = send(requests); !sent.done) return std::move(sent.done).error();
+    std::optional<failure> refused;
+    for (; expected > 0; --expected) {
+        auto got = receive();
+        if (!got) return std::move(got).error();
+        // A name is a courtesy that not every user may show.
+        const bool courtesy = expected == 1 && (*got)->text.starts_with("NOPERM");
+        if ((*got)->is(value::type::error) && !courtesy && !refused) {
+            refused = verdict_of((*got)->text).why;
+        }
+    }
+    if (refused) return *std::move(refused);
+    return {};
+}
+
+void link::close() {
+    stream_.reset();
+}
+
+failure link::lose(failure why) {
+    close();
+    return why;
+}
+
+// ---- exchanges ----------------------------------------------------------------------------------
+
+duration link::left() const {
+    return std::max(until_ - local_clock::now(), duration{0});
+}
+
+link::sending link::send(std::string_view requests) {
+    last_used_ = local_clock::now();
+    until_ = last_used_ + options_.command_timeout;
+    sending made;
+    while (made.accepted < requests.size()) {
+        auto sent = stream_->send(requests.substr(made.accepted), left());
+        if (!sent) {
+            made.done = lose(std::move(sent).error());
+            return made;
+        }
+        made.accepted += *sent;
+    }
+    if (options_.counters != nullptr) options_.counters->round_trips.add();
+    return made;
+}
+
+result<const value*> link::receive() {
+    auto got = next_value();
+    if (!got) return lose(std::move(got).error());
+    return got;
+}
+
+result<const value*> link::hear(duration patience) {
+    if (stream_ == nullptr) return closed_by_server();
+    until_ = local_clock::now() + patience;
+    auto got = next_value();
+    if (got) return got;
+    if (got.error().code == errc::timed_out) return static_cast<const value*>(nullptr);
+    return lose(std::move(got).error());
+}
+
+result<const value*> link::next_value() {
+    std::size_t wanted = 1;
+    while (true) {
+        if (filled_ - taken_ >= wanted) {
+            const auto got =
+                parse(std::string_view{input_}.substr(taken_, filled_ - taken_), reply_);
+            if (got.status == parse_status::complete) {
+                taken_ += got.bytes;
+                last_used_ = local_clock::now();
+                return &reply_;
+            }
+            if (got.status == parse_status::broken) return no_redis(got.why);
+            wanted = got.bytes;
+        }
+        if (auto filled = fill(wanted); !filled) return std::move(filled).error();
+    }
+}
+
+// Receives some more of a reply that has `wanted` bytes at least.
+result<void> link::fill(std::size_t wanted) {
+    if (taken_ == filled_) {
+        taken_ = filled_ = 0;
+        if (input_.size() > input_bytes_kept) {
+            input_.resize(0);
+            input_.shrink_to_fit();
+        }
+    }
+    const std::size_t needed = std::max(wanted, input_bytes_min);
+    if (input_.size() - taken_ < needed) {
+        input_.erase(0, taken_);
+        filled_ -= std::exchange(taken_, 0);
+        if (input_.size() < needed) input_.resize(needed);
+    }
+    auto got = stream_->receive(std::span{input_}.subspan(filled_), left());
+    if (!got) return std::move(got).error();
+    if (*got == 0) return closed_by_server();
+    filled_ += *got;
+    return {};
+}
+
+result<const value*> link::ask(const std::vector<std::string_view>& parts) {
+    if (auto connected = ready(); !connected) return std::move(connected).error();
+    if (auto sent = send(request_of(parts)); !sent.done) return std::move(sent.done).error();
+    auto got = receive();
+    if (!got || !(*got)->is(value::type::error)) return got;
+    verdict found = verdict_of((*got)->text);
+    if (found.after == connection_use::replace) close();
+    return std::move(found.why);
+}
+
+} // namespace semel::redis

@@ -1,0 +1,173 @@
+#include "semel/stores/redis.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "semel/assert.hpp"
+#include "semel/watch.hpp"
+#include "store/laned_store.hpp"
+#include "stores/redis/backend.hpp"
+#include "stores/redis/keys.hpp"
+#include "stores/redis/listener.hpp"
+#include "stores/redis/opening.hpp"
+#include "stores/redis/record_codec.hpp"
+
+namespace semel {
+
+namespace {
+
+// What the backends use, and what outlives them.
+struct redis_parts {
+    redis::task_setting setting = {};
+    store_counters* counters = nullptr;
+    std::vector<std::shared_ptr<redis::shared_link>> lanes = {};
+    std::shared_ptr<redis::shared_link> keeper = {};
+    std::shared_ptr<redis::shared_link> operators = {};
+    std::unique_ptr<redis::listener> ear = {}; // none: nobody publishes, or there is no connection
+};
+
+class redis_store final : public laned_store, public watchable {
+public:
+    redis_store(std::unique_ptr<redis_parts> parts, const lane_options& options)
+        : laned_store(backends_of(*parts), backend_on(parts->keeper, *parts), options),
+          parts_(std::move(parts)),
+          sweeper_(parts_->operators, parts_->setting, parts_->counters) {}
+
+    // The lanes use the setting.
+    ~redis_store() override { drain(); }
+
+    // Redis itself forgets what is past its time. Only a test's time it does not know.
+    result<sweep_report> sweep(const sweep_request& request) override {
+        if (!request.now) return sweep_report{};
+        const std::lock_guard lock{sweeping_};
+        return sweep_by_test_time(request);
+    }
+
+    result<std::vector<audit_entry>> audit(const record_id& id) override {
+        const std::string key = redis::audit_key(parts_->setting.prefix, hash_of(id), id);
+        const std::lock_guard lock{parts_->operators->mutex};
+        const auto got = parts_->operators->it.ask({"LRANGE", key, "0", "-1"});
+        if (!got) return got.error();
+        std::vector<audit_entry> found;
+        for (const auto& one : (*got)->items) {
+            auto entry = redis::decode_audit(one.text);
+            if (!entry) return std::move(entry).error();
+            found.push_back(*std::move(entry));
+        }
+        return found;
+    }
+
+    [[nodiscard]] store_traits traits() const override {
+        return {.in_memory = false, .durable = true};
+    }
+
+    [[nodiscard]] std::unique_ptr<record_watch> watch(const record_id& id,
+                                                      unique_function<void()> news) override {
+        if (parts_->ear == nullptr) return nullptr;
+        return parts_->ear->listen(redis::record_key(parts_->setting.prefix, hash_of(id), id),
+                                   std::move(news));
+    }
+
+private:
+    struct page {
+        std::string cursor = {};
+        std::vector<record_id> ids = {};
+    };
+
+    static std::unique_ptr<batch_backend> backend_on(std::shared_ptr<redis::shared_link> link,
+                                                     const redis_parts& parts) {
+        return std::make_unique<redis::backend>(std::move(link), parts.setting, parts.counters);
+    }
+
+    static std::vector<std::unique_ptr<batch_backend>> backends_of(const redis_parts& parts) {
+        std::vector<std::unique_ptr<batch_backend>> made;
+        for (const auto& one : parts.lanes) made.push_back(backend_on(one, parts));
+        return made;
+    }
+
+    result<sweep_report> sweep_by_test_time(const sweep_request& request) {
+        sweep_report report;
+        std::string cursor = "0";
+        do {
+            auto next = scan(cursor);
+            if (!next) return std::move(next).error();
+            cursor = std::move(next->cursor);
+            for (const auto& id : next->ids) {
+                if (report.removed == request.records_max) {
+                    report.state = sweep_state::more;
+                    return report;
+                }
+                auto gone = purge(id, *request.now);
+                if (!gone) return std::move(gone).error();
+                if (*gone) ++report.removed;
+            }
+        } while (cursor != "0");
+        return report;
+    }
+
+    result<page> scan(const std::string& cursor) {
+        const std::string pattern = redis::record_pattern(parts_->setting.prefix);
+        const std::lock_guard lock{parts_->operators->mutex};
+        const auto got = parts_->operators->it.ask(
+            {"SCAN", cursor, "MATCH", pattern, "COUNT", "1000", "TYPE", "string"});
+        if (!got) return got.error();
+        const auto& items = (*got)->items;
+        if (items.size() != 2) return page{.cursor = "0"};
+        page made{.cursor = std::string{items[0].text}};
+        for (const auto& one : items[1].items) {
+            if (auto id = redis::id_in(one.text, parts_->setting.prefix)) {
+                made.ids.push_back(*std::move(id));
+            }
+        }
+        return made;
+    }
+
+    result<bool> purge(const record_id& id, time_point now) {
+        job one{.id = id, .what = commands::purge{}, .now = now, .hash = hash_of(id)};
+        job* const batch[]{&one};
+        sweeper_.execute(batch);
+        if (!*one.answer) return one.answer->error();
+        return std::holds_alternative<answers::removed>((*one.answer)->said);
+    }
+
+    const std::unique_ptr<redis_parts> parts_;
+    std::mutex sweeping_;
+    redis::backend sweeper_; // guarded by sweeping_
+};
+
+result<std::unique_ptr<redis_parts>> make_parts(const redis_options& options) {
+    const auto how = redis::link_options_of(options);
+    if (!how) return how.error();
+    auto made = std::make_unique<redis_parts>();
+    made->setting = {.prefix = options.prefix, .wake = options.wake};
+    made->counters = options.counters;
+    made->operators = std::make_shared<redis::shared_link>(*how);
+    const auto another = [&] {
+        return options.connections == redis_connections::one
+                   ? made->operators
+                   : std::make_shared<redis::shared_link>(*how);
+    };
+    made->keeper = another();
+    while (made->lanes.size() < options.lanes) made->lanes.push_back(another());
+    made->ear = redis::make_listener(options, *how);
+    return made;
+}
+
+} // namespace
+
+result<std::unique_ptr<store>> open_redis_store(const redis_options& options) {
+    if (auto sound = redis::check_options(options); !sound) return std::move(sound).error();
+    auto parts = make_parts(options);
+    if (!parts) return std::move(parts).error();
+    {
+        const std::lock_guard lock{(*parts)->operators->mutex};
+        auto fit =
+            redis::look_at_server((*parts)->operators->it, redis::server_use::records, options);
+        if (!fit) return std::move(fit).error();
+    }
+    return std::unique_ptr<store>{std::make_unique<redis_store>(
+        *std::move(parts),
+        lane_options{.queue_max = options.queue_max, .batch_max = options.batch_max})};
+}
+
+} // namespace semel

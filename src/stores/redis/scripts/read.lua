@@ -1,0 +1,2 @@
+-- KEYS record  ARGV now
+return {now, redis.call('GET', KEYS[1])}

@@ -1,0 +1,45 @@
+// Stream sockets with a time limit on everything.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "semel/result.hpp"
+#include "semel/time.hpp"
+
+namespace semel::redis {
+
+// A descriptor, closed in the end.
+class descriptor {
+public:
+    explicit descriptor(int it = -1) : it_(it) {}
+    descriptor(descriptor&& other) noexcept : it_(std::exchange(other.it_, -1)) {}
+    descriptor& operator=(descriptor&& other) noexcept {
+        std::swap(it_, other.it_);
+        return *this;
+    }
+    ~descriptor();
+
+    [[nodiscard]] int get() const { return it_; }
+    [[nodiscard]] int release() { return std::exchange(it_, -1); }
+
+private:
+    int it_;
+};
+
+enum class readiness { readable, writable };
+
+// errc::timed_out if it does not come within `patience`.
+[[nodiscard]] result<void> wait_for(int socket, readiness what, duration patience);
+
+// To the first address that answers. Name resolution itself is the system's and has its limits.
+[[nodiscard]] result<descriptor> connect_to(const std::string& host, std::uint16_t port,
+                                            duration patience);
+
+// Non-blocking, and where it is TCP: no delay, keepalive, and a bound on unacknowledged bytes.
+void prepare(int socket);
+
+} // namespace semel::redis

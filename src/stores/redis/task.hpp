@@ -1,0 +1,88 @@
+// One job on its way through the scripts: what to ask the server next, and what its answers mean.
+// Pure: bytes in, bytes out.
+//
+// The usual command is one script. Where that meets anything but the usual, it hands the stored
+// record back; the record machine judges it here, and if there is something to write, a second
+// script does so unless somebody has changed the record since. Then that is judged, and so on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "semel/record_machine.hpp"
+#include "semel/result.hpp"
+#include "semel/stores/redis.hpp"
+#include "store/lane.hpp"
+#include "stores/redis/errors.hpp"
+#include "stores/redis/resp.hpp"
+#include "stores/redis/scripts.hpp"
+
+namespace semel::redis {
+
+// What all tasks of a store have in common; outlives them.
+struct task_setting {
+    std::string prefix = {};
+    redis_wake wake = redis_wake::publish;
+};
+
+// How long Redis keeps a record, from `now` on; none: until somebody removes it.
+[[nodiscard]] std::optional<std::chrono::milliseconds> time_to_live(const record& it,
+                                                                    time_point now);
+
+class task {
+public:
+    task(job& it, const task_setting& setting);
+
+    [[nodiscard]] bool answered() const { return job_->answer.has_value(); }
+    // The next request may change the record.
+    [[nodiscard]] bool writes() const { return next_ != script::read; }
+    // Records written so far.
+    [[nodiscard]] std::uint32_t written() const { return written_; }
+
+    // Appends the next request.
+    void ask(std::string& to) const;
+
+    // Takes the reply to it.
+    connection_use hear(const value& got);
+
+    // The reply will not come. `why` says what the failure itself may have changed.
+    void give_up(failure why) { job_->answer = std::move(why); }
+
+private:
+    struct swap_request {
+        std::string stamp = {}; // of the value that was read
+        std::string value = {};
+        std::optional<std::chrono::milliseconds> ttl = {};
+        std::string audit = {};
+        answer said = {};
+        time_point now = {};
+    };
+
+    void open(std::string& to, std::size_t keys, std::size_t arguments) const;
+    void ask_begin(std::string& to) const;
+    void ask_finish(std::string& to, const commands::complete& what) const;
+    void ask_finish(std::string& to, const commands::fail& what) const;
+    void ask_renew(std::string& to) const;
+    void ask_swap(std::string& to) const;
+
+    connection_use hear_error(std::string_view message);
+    void hear_done(time_point now);
+    void judge(time_point now, const value& stored);
+    void reply_with(answer said, time_point now);
+
+    [[nodiscard]] std::optional<std::chrono::milliseconds>
+    unless_testing(std::optional<std::chrono::milliseconds> ttl) const;
+
+    const task_setting* setting_;
+    job* job_;
+    std::string key_;
+    script next_;
+    bool spelled_out_ = false; // the server did not know the script
+    std::uint32_t written_ = 0;
+    std::unique_ptr<swap_request> swap_; // seldom needed, and large
+};
+
+} // namespace semel::redis

@@ -1,0 +1,108 @@
+// What an operation costs: round trips, commits, record writes.
+#include "mysql_fixture.hpp"
+
+namespace semel {
+namespace {
+
+struct cost {
+    std::uint64_t round_trips;
+    std::uint64_t commits;
+    std::uint64_t record_writes;
+
+    friend bool operator==(const cost&, const cost&) = default;
+    friend std::ostream& operator<<(std::ostream& to, const cost& it) {
+        return to << it.round_trips << " round trips, " << it.commits << " commits, "
+                  << it.record_writes << " writes";
+    }
+};
+
+class MysqlCosts : public mysql_test {
+protected:
+    result<reply> ask(const std::string& key, command what) {
+        const auto before = counted();
+        auto got = store_->call(id_of(key), std::move(what));
+        const auto after = counted();
+        last_ = {.round_trips = after.round_trips - before.round_trips,
+                 .commits = after.commits - before.commits,
+                 .record_writes = after.record_writes - before.record_writes};
+        return got;
+    }
+
+    claim start(const std::string& key) {
+        return said<answers::started>(ask(key, begin_by(anna))).by;
+    }
+
+    const std::unique_ptr<store> store_ = open();
+    cost last_ = {};
+};
+
+constexpr cost one_write{.round_trips = 1, .commits = 1, .record_writes = 1};
+constexpr cost one_look{.round_trips = 1, .commits = 0, .record_writes = 0};
+
+TEST_F(MysqlCosts, AFirstExecutionIsTwoRoundTrips) {
+    const claim by = start("k");
+    EXPECT_EQ(last_, one_write);
+
+    (void)said<answers::stored>(ask("k", complete_with(by, "x")));
+    EXPECT_EQ(last_, one_write);
+}
+
+TEST_F(MysqlCosts, AReplayIsOneRoundTripAndWritesNothing) {
+    const claim by = start("k");
+    (void)said<answers::stored>(ask("k", complete_with(by, "x")));
+
+    (void)said<answers::replay>(ask("k", begin_by(bert)));
+
+    EXPECT_EQ(last_, one_look);
+}
+
+TEST_F(MysqlCosts, RefusalsAndLookupsAreOneRoundTripAndWriteNothing) {
+    (void)start("k");
+
+    (void)said<answers::in_progress>(ask("k", begin_by(bert)));
+    EXPECT_EQ(last_, one_look);
+    (void)said<answers::found>(ask("k", commands::lookup{}));
+    EXPECT_EQ(last_, one_look);
+    (void)said<answers::found>(ask("nothing", commands::lookup{}));
+    EXPECT_EQ(last_, one_look);
+}
+
+TEST_F(MysqlCosts, RenewalsAndFailuresAreOneRoundTrip) {
+    const claim by = start("k");
+
+    (void)said<answers::renewed>(
+        ask("k", commands::renew{.by = by, .lease = std::chrono::hours{1}}));
+    EXPECT_EQ(last_, one_write);
+    (void)said<answers::stored>(ask("k", commands::fail{.by = by, .error = "no"}));
+    EXPECT_EQ(last_, one_write);
+}
+
+TEST_F(MysqlCosts, ATakeOverIsALookAndAGuardedWrite) {
+    (void)start("k");
+    sql("UPDATE " + record_table() + " SET lease_until = 1, due_at = 1");
+
+    (void)said<answers::started>(ask("k", begin_by(bert)));
+
+    EXPECT_EQ(last_, (cost{.round_trips = 2, .commits = 1, .record_writes = 1}));
+}
+
+TEST_F(MysqlCosts, ABatchOfManyIsStillOneRoundTripAndOneCommit) {
+    std::vector<submission> many;
+    for (int i = 0; i < 100; ++i) {
+        many.push_back({.what = {.id = id_of(std::to_string(i)), .what = begin_by(anna)},
+                        .done = [](result<reply> got) { (void)said<answers::started>(got); }});
+    }
+    const auto before = counted();
+
+    store_->submit_all(std::move(many));
+    (void)ask("last", commands::lookup{});
+
+    const auto after = counted();
+    EXPECT_EQ(after.commits - before.commits, 1U);
+    EXPECT_EQ(after.record_writes - before.record_writes, 100U);
+    EXPECT_LE(after.round_trips - before.round_trips, 2U); // the look-up may come by itself
+    EXPECT_EQ(after.batch_commands - before.batch_commands, 101U);
+}
+
+} // namespace
+} // namespace semel

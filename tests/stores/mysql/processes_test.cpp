@@ -1,0 +1,14 @@
+#include "mysql_fixture.hpp"
+#include "stores/processes.hpp"
+
+namespace semel {
+namespace {
+
+using MysqlProcesses = mysql_test;
+
+TEST_F(MysqlProcesses, EveryKeyIsExecutedOnceAndEverybodyGetsTheSameBytes) {
+    test::expect_one_effect_per_key(url());
+}
+
+} // namespace
+} // namespace semel

@@ -1,0 +1,133 @@
+// The plans of the statements: records by their key, sweeps by their index, whatever the
+// statistics.
+#include <gmock/gmock.h>
+
+#include "postgres_fixture.hpp"
+#include "stores/postgres/session.hpp"
+#include "stores/postgres/transaction_texts.hpp"
+
+namespace semel {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class PostgresPlans : public postgres_test {
+protected:
+    PostgresPlans() {
+        to_ = postgres::read_target({.url = testing_support::postgres_url(),
+                                     .connect_timeout = std::chrono::seconds{5},
+                                     .answer_timeout = std::chrono::seconds{60},
+                                     .lock_timeout = std::chrono::seconds{1}})
+                  .value();
+        on_ = postgres::connection::start(to_).value();
+        EXPECT_EQ(on_->advance(deadline()).value(), postgres::connection::progress::ready);
+    }
+
+    static local_time deadline() { return local_clock::now() + std::chrono::seconds{60}; }
+
+    // As every connection of the store is.
+    void set_up() { postgres::set_up(*on_, to_).value(); }
+
+    std::string plan(const std::string& text, std::size_t parameters) {
+        std::string values;
+        for (std::size_t i = 0; i < parameters; ++i) values += i == 0 ? "NULL" : ", NULL";
+        on_->query("DEALLOCATE ALL; PREPARE asked AS " + text, deadline()).value();
+        const auto got =
+            on_->query("EXPLAIN (COSTS off) EXECUTE asked (" + values + ")", deadline()).value();
+        std::string lines;
+        for (int row = 0; row < got.count(); ++row) {
+            lines += std::string{got.bytes(row, 0)} + "\n";
+        }
+        return lines;
+    }
+    std::string plan(const postgres::batch_statement& of) {
+        std::size_t parameters = 0;
+        for (const auto& group : of.groups) parameters += group.size();
+        return plan(of.text, parameters);
+    }
+
+    // Many running records and fresh statistics: what makes the index of running records look
+    // attractive.
+    void fill() {
+        const std::string copies = record_table();
+        const auto store = open();
+        (void)said<answers::started>(store->call(id_of("first"), begin_by(anna)));
+        sql("INSERT INTO " + copies +
+            " (fence, lease_until, begun_at, created_at, updated_at, grace, processing_max, "
+            "attempts_max, owner, state, on_lease_expiry, tenant, operation, key) SELECT fence, "
+            "lease_until + n, begun_at, created_at, updated_at, grace, processing_max, "
+            "attempts_max, owner, CASE WHEN n % 100 = 0 THEN 0 ELSE 1 END, on_lease_expiry, "
+            "tenant, operation, decode(md5(n::text), 'hex') FROM " +
+            copies + ", generate_series(1, 20000) n");
+        sql("ANALYZE " + copies);
+    }
+
+    void expect_lookups_by_key() {
+        const auto by_key = HasSubstr("Index Scan using " + prefix() + "record_pkey");
+        const auto scans = HasSubstr("Seq Scan on " + record_table());
+        const auto running = HasSubstr(prefix() + "record_running");
+        for (const auto* one : {&texts_.complete, &texts_.fail, &texts_.renew, &texts_.load,
+                                &texts_.save, &texts_.erase}) {
+            EXPECT_THAT(plan(*one), AllOf(by_key, Not(scans), Not(running))) << one->name;
+        }
+    }
+
+    postgres::target to_;
+    std::unique_ptr<postgres::connection> on_;
+    const postgres::statement_texts texts_{prefix()};
+};
+
+TEST_F(PostgresPlans, RecordsAreFoundByTheirKeyInAnEmptyTable) {
+    set_up();
+    expect_lookups_by_key();
+}
+
+TEST_F(PostgresPlans, RecordsAreFoundByTheirKeyAmongManyRunningOnes) {
+    fill();
+    set_up();
+    expect_lookups_by_key();
+}
+
+// The statements alone must not fall into the trap either, without the settings of the session.
+TEST_F(PostgresPlans, CompletionsDoNotWalkTheIndexOfRunningRecordsWithDefaultSettings) {
+    fill();
+    on_->query("SET plan_cache_mode = force_generic_plan", deadline()).value();
+    for (const auto* one : {&texts_.complete, &texts_.fail, &texts_.renew}) {
+        EXPECT_THAT(plan(*one), Not(HasSubstr(prefix() + "record_running"))) << one->name;
+    }
+}
+
+// On the caller's connection the settings are the caller's: a generic plan, as the sixth use is.
+TEST_F(PostgresPlans, TransactLooksItsRecordUpByTheKeyWithDefaultSettings) {
+    const std::string by_key = "Index Scan using " + prefix() + "record_pkey";
+    const postgres::transaction_texts texts{prefix()};
+    on_->query("SET plan_cache_mode = force_generic_plan", deadline()).value();
+
+    EXPECT_THAT(plan(texts.look.text, 3), HasSubstr(by_key)) << "in a new table";
+    fill();
+    EXPECT_THAT(plan(texts.look.text, 3), HasSubstr(by_key));
+}
+
+TEST_F(PostgresPlans, SweepsWalkTheirIndexInItsOrder) {
+    fill();
+    set_up();
+    const auto expired = plan(texts_.sweep_expired.text, 2);
+    const auto forsaken = plan(texts_.sweep_forsaken.text, 2);
+
+    EXPECT_THAT(expired, HasSubstr("Index Scan using " + prefix() + "record_expired"));
+    EXPECT_THAT(forsaken, HasSubstr("Index Scan using " + prefix() + "record_running"));
+    for (const auto& one : {expired, forsaken}) {
+        EXPECT_THAT(one, Not(HasSubstr("Sort"))) << one;
+        EXPECT_THAT(one, Not(HasSubstr("Seq Scan on " + record_table()))) << one;
+    }
+}
+
+TEST_F(PostgresPlans, AuditsAreFoundByTheirIndex) {
+    set_up();
+    EXPECT_THAT(plan(texts_.audit.text, 3), HasSubstr(prefix() + "audit_record"));
+}
+
+} // namespace
+} // namespace semel

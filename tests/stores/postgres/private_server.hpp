@@ -1,0 +1,74 @@
+// A PostgreSQL server that a test may crash and freeze.
+#pragma once
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace semel::testing_support {
+
+class private_postgres {
+public:
+    private_postgres() {
+        std::string name = (std::filesystem::temp_directory_path() / "semel-XXXXXX").string();
+        folder_ = ::mkdtemp(name.data());
+        start();
+    }
+    private_postgres(const private_postgres&) = delete;
+    private_postgres& operator=(const private_postgres&) = delete;
+    ~private_postgres() {
+        thaw();
+        (void)tool("clean");
+        std::filesystem::remove_all(folder_);
+    }
+
+    void start() {
+        if (tool("start postgres") != 0) throw std::runtime_error("no private server");
+    }
+    // kill -9, and everything it had not written is lost.
+    void crash() {
+        if (tool("kill postgres") != 0) throw std::runtime_error("no server to kill");
+    }
+
+    // Neither answers nor closes its connections.
+    void freeze() { signal_all(SIGSTOP); }
+    void thaw() { signal_all(SIGCONT); }
+
+    [[nodiscard]] std::string url() const {
+        return "postgres://semel@127.0.0.1:" + line("postgres.port") + "/semel";
+    }
+
+private:
+    int tool(const std::string& what) const {
+        const std::string command = "SEMEL_SERVERS_DIR='" + folder_ +
+                                    "' '" SEMEL_SOURCE_DIR "/tools/servers' " + what +
+                                    " 2>/dev/null";
+        return std::system(command.c_str());
+    }
+
+    [[nodiscard]] std::string line(const std::string& file) const {
+        std::ifstream from{folder_ + "/" + file};
+        std::string text;
+        std::getline(from, text);
+        return text;
+    }
+
+    // The server and its children, one process per connection.
+    void signal_all(int number) const {
+        const std::string server = line("postgres.pid");
+        if (server.empty()) return;
+        std::vector<std::string> all{server};
+        std::ifstream children{"/proc/" + server + "/task/" + server + "/children"};
+        for (std::string one; children >> one;) all.push_back(one);
+        for (const auto& one : all) ::kill(std::stoi(one), number);
+    }
+
+    std::string folder_;
+};
+
+} // namespace semel::testing_support

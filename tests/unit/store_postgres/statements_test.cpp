@@ -1,0 +1,42 @@
+#include "stores/postgres/statements.hpp"
+
+#include <gtest/gtest.h>
+
+namespace semel::postgres {
+namespace {
+
+const statement_texts texts{"pay_"};
+const batch_statement* const every_statement[]{&texts.insert, &texts.complete, &texts.fail,
+                                               &texts.renew,  &texts.load,     &texts.save,
+                                               &texts.erase};
+
+TEST(PostgresStatements, EveryParameterIsAnArrayOfItsGroup) {
+    for (const auto* one : every_statement) {
+        std::size_t parameters = 0;
+        for (const auto& group : one->groups) parameters += group.size();
+
+        const std::string last = "$" + std::to_string(parameters) + "::";
+        const std::string beyond = "$" + std::to_string(parameters + 1);
+        EXPECT_NE(one->text.find(last), std::string::npos) << one->text;
+        EXPECT_EQ(one->text.find(beyond), std::string::npos) << one->text;
+    }
+}
+
+TEST(PostgresStatements, ThePrefixIsInAllOfThem) {
+    for (const auto* one : every_statement) {
+        EXPECT_NE(one->text.find("pay_"), std::string::npos) << one->text;
+        EXPECT_EQ(one->text.find("semel_"), std::string::npos) << one->text;
+    }
+}
+
+// Time is the server's, and that of the moment: now() is when the transaction began.
+TEST(PostgresStatements, TimeIsReadInsideTheStatement) {
+    for (const auto* one :
+         {&texts.insert, &texts.complete, &texts.fail, &texts.renew, &texts.load}) {
+        EXPECT_NE(one->text.find("clock_timestamp()"), std::string::npos) << one->text;
+        EXPECT_EQ(one->text.find("now()"), std::string::npos) << one->text;
+    }
+}
+
+} // namespace
+} // namespace semel::postgres

@@ -1,0 +1,296 @@
+// Batches against a scripted server: what is asked, what the answers mean, and what is in doubt.
+#include "stores/redis/backend.hpp"
+
+#include <gmock/gmock.h>
+
+#include "scripted_transport.hpp"
+#include "stores/redis/record_codec.hpp"
+
+namespace semel::redis {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr time_point noon{hours{24 * 20'000 + 12}};
+constexpr claim mine{.fence = 7, .owner = {.high = 1, .low = 2}};
+
+std::string at_noon() {
+    return ":" + std::to_string(noon.time_since_epoch().count()) + "\r\n";
+}
+
+std::string handed_back(const std::string& stored) {
+    return "*2\r\n" + at_noon() + bulk(stored);
+}
+
+std::string nothing_there() {
+    return "*2\r\n" + at_noon() + "$-1\r\n";
+}
+
+commands::begin begin_of() {
+    return {.owner = {.high = 1, .low = 2}, .lease = seconds{30}};
+}
+
+record running() {
+    record it;
+    it.holder = mine;
+    it.attempts = 1;
+    it.begun_at = noon - seconds{10};
+    it.lease_until = noon + seconds{20};
+    return it;
+}
+
+record finished() {
+    record it = running();
+    it.state = record_state::succeeded;
+    it.result.body = "once";
+    it.expires_at = noon + hours{1};
+    return it;
+}
+
+class RedisBackend : public testing::Test {
+protected:
+    // Runs the commands as one batch, each on a record of its own.
+    std::vector<job> run(std::vector<command> commands) {
+        std::vector<job> jobs;
+        for (auto& one : commands) {
+            record_id id{"t", "o", std::to_string(jobs.size())};
+            const auto hash = hash_of(id);
+            jobs.push_back({.id = std::move(id), .what = std::move(one), .hash = hash});
+        }
+        std::vector<job*> batch;
+        for (auto& one : jobs) batch.push_back(&one);
+        auto on = std::make_shared<shared_link>(
+            link_options{.connect = server_.maker(), .counters = &counters_});
+        backend tested{on, setting_, &counters_};
+        tested.execute(batch);
+        return jobs;
+    }
+
+    template <class Answer> static const Answer& said(const job& one) {
+        return std::get<Answer>(one.answer->value().said);
+    }
+    static failure why(const job& one) {
+        return *one.answer ? failure{.code = errc::internal, .detail = "it was answered"}
+                           : one.answer->error();
+    }
+
+    scripted_server server_;
+    store_counters counters_;
+    const task_setting setting_{.prefix = "p:"};
+};
+
+TEST_F(RedisBackend, ABatchIsOneRoundTrip) {
+    const auto seen =
+        server_.connection({.answers = std::string{hello} + at_noon() + at_noon() + at_noon()});
+
+    const auto done = run({begin_of(), begin_of(), commands::complete{.retention = hours{1}}});
+
+    EXPECT_EQ(said<answers::started>(done[0]).by.fence,
+              static_cast<std::uint64_t>(noon.time_since_epoch().count()));
+    EXPECT_EQ(said<answers::started>(done[1]).lease_until, noon + seconds{30});
+    EXPECT_EQ(said<answers::stored>(done[2]).expires_at, noon + hours{1});
+    EXPECT_EQ(counters_.round_trips.get(), 2U) << "one of them for the connection";
+    EXPECT_EQ(counters_.record_writes.get(), 3U);
+    EXPECT_THAT(seen->sent, HasSubstr(text_of(script::begin).sha1));
+    EXPECT_THAT(seen->sent, Not(HasSubstr("EVAL\r\n")));
+}
+
+TEST_F(RedisBackend, ReplayIsOneRoundTripAndWritesNothing) {
+    server_.connection({.answers = std::string{hello} + handed_back(encode(finished(), 2))});
+
+    const auto done = run({begin_of()});
+
+    EXPECT_EQ(said<answers::replay>(done[0]).result.body, "once");
+    EXPECT_EQ(counters_.round_trips.get(), 2U);
+    EXPECT_EQ(counters_.record_writes.get(), 0U);
+}
+
+TEST_F(RedisBackend, OnlyWhatMetAnUnknownScriptIsSentAgainInFull) {
+    const auto seen = server_.connection({.answers = std::string{hello} + at_noon() +
+                                                     "-NOSCRIPT No matching script.\r\n" +
+                                                     at_noon() + at_noon()});
+
+    const auto done = run({begin_of(), begin_of(), begin_of()});
+
+    for (const auto& one : done) EXPECT_TRUE(*one.answer) << describe(why(one));
+    const std::size_t full = seen->sent.find("EVAL\r\n");
+    ASSERT_NE(full, std::string::npos);
+    EXPECT_EQ(seen->sent.find("EVAL\r\n", full + 1), std::string::npos);
+    EXPECT_THAT(seen->sent, HasSubstr(text_of(script::begin).text));
+}
+
+TEST_F(RedisBackend, AServerThatForgetsEveryScriptIsUnavailable) {
+    server_.connection({.answers = std::string{hello} + "-NOSCRIPT no\r\n-NOSCRIPT no\r\n"});
+
+    const auto done = run({begin_of()});
+
+    EXPECT_EQ(why(done[0]).code, errc::unavailable);
+    EXPECT_EQ(why(done[0]).possible, effect::none);
+}
+
+TEST_F(RedisBackend, WhatTheMachineChangesIsWrittenIfNobodyElseHas) {
+    const std::string stored = encode(running(), 5);
+    const auto seen =
+        server_.connection({.answers = std::string{hello} + handed_back(stored) + at_noon()});
+
+    const auto done = run({commands::abandon{.by = mine}});
+
+    EXPECT_TRUE(std::holds_alternative<answers::stored>(done[0].answer->value().said));
+    EXPECT_THAT(seen->sent, HasSubstr(text_of(script::swap).sha1));
+    EXPECT_THAT(seen->sent, HasSubstr(bulk(stored.substr(0, stamp_bytes))));
+    EXPECT_EQ(counters_.record_writes.get(), 1U);
+}
+
+TEST_F(RedisBackend, ALostRaceIsJudgedAgain) {
+    server_.connection({.answers = std::string{hello} + handed_back(encode(running(), 5)) +
+                                   handed_back(encode(finished(), 6))});
+
+    const auto done = run({commands::release{.by = mine}});
+
+    const auto& fenced = said<answers::fenced_off>(done[0]);
+    ASSERT_TRUE(fenced.current);
+    EXPECT_EQ(fenced.current->result.body, "once");
+    EXPECT_EQ(counters_.record_writes.get(), 0U);
+}
+
+TEST_F(RedisBackend, ARaceThatIsAlwaysLostEndsInAConflict) {
+    std::string answers{hello};
+    for (int i = 0; i < 200; ++i) answers += handed_back(encode(running(), 5));
+    server_.connection({.answers = std::move(answers)});
+
+    const auto done = run({commands::release{.by = mine}});
+
+    EXPECT_EQ(why(done[0]).code, errc::conflict);
+    EXPECT_EQ(why(done[0]).possible, effect::none);
+}
+
+TEST_F(RedisBackend, ARemovedRecordLeavesItsFenceForTheNext) {
+    const auto seen = server_.connection(
+        {.answers = std::string{hello} + handed_back(encode_grave(1ULL << 62)) + at_noon()});
+
+    const auto done = run({begin_of()});
+
+    EXPECT_EQ(said<answers::started>(done[0]).by.fence, (1ULL << 62) + 1);
+    EXPECT_THAT(seen->sent, HasSubstr(text_of(script::swap).sha1));
+}
+
+TEST_F(RedisBackend, ABrokenRecordFailsAloneAndIsSaidToBeSo) {
+    server_.connection({.answers = std::string{hello} + handed_back("\x01 rubbish") + at_noon()});
+
+    const auto done = run({begin_of(), begin_of()});
+
+    EXPECT_EQ(why(done[0]).code, errc::corrupt);
+    EXPECT_EQ(why(done[0]).possible, effect::none);
+    EXPECT_TRUE(*done[1].answer);
+}
+
+TEST_F(RedisBackend, AnErrorIsTheMatterOfItsCommandOnly) {
+    server_.connection(
+        {.answers = std::string{hello} + "-OOM command not allowed\r\n" + nothing_there()});
+
+    const auto done = run({begin_of(), commands::lookup{}});
+
+    EXPECT_EQ(why(done[0]).code, errc::no_space);
+    EXPECT_EQ(why(done[0]).possible, effect::none);
+    EXPECT_FALSE(said<answers::found>(done[1]).current);
+}
+
+// ---- what is in doubt
+
+TEST_F(RedisBackend, NothingIsInDoubtWithoutAConnection) {
+    const auto done = run({begin_of(), commands::complete{}});
+
+    for (const auto& one : done) {
+        EXPECT_EQ(why(one).code, errc::unavailable);
+        EXPECT_EQ(why(one).possible, effect::none);
+    }
+}
+
+TEST_F(RedisBackend, WhatWasSentAndNotAnsweredIsInDoubt) {
+    server_.connection({.answers = std::string{hello} + at_noon()});
+
+    const auto done = run({begin_of(), begin_of(), commands::lookup{}});
+
+    EXPECT_TRUE(*done[0].answer);
+    EXPECT_EQ(why(done[1]).possible, effect::unknown);
+    EXPECT_EQ(why(done[2]).possible, effect::none) << "a look-up changes nothing";
+}
+
+TEST_F(RedisBackend, SilenceIsATimeOutAndInDoubt) {
+    server_.connection({.answers = std::string{hello}, .then = lines::end::silent});
+
+    const auto done = run({begin_of()});
+
+    EXPECT_EQ(why(done[0]).code, errc::timed_out);
+    EXPECT_EQ(why(done[0]).possible, effect::unknown);
+}
+
+TEST_F(RedisBackend, WhatHasNotLeftInFullHasNoEffect) {
+    // Room for the introduction and the first of two requests, which are of one length.
+    const auto all = server_.connection({.answers = std::string{hello}});
+    run({begin_of(), begin_of()});
+    const std::size_t introduction = 44;
+    const std::size_t each = (all->sent.size() - introduction) / 2;
+    server_.connection(
+        {.sends_max = introduction + each + each / 2, .answers = std::string{hello}});
+
+    const auto done = run({begin_of(), begin_of()});
+
+    EXPECT_EQ(why(done[0]).possible, effect::unknown);
+    EXPECT_EQ(why(done[1]).possible, effect::none);
+}
+
+TEST_F(RedisBackend, ASecondStepThatIsNotAnsweredIsInDoubt) {
+    server_.connection({.answers = std::string{hello} + handed_back(encode(running(), 5))});
+
+    const auto done = run({commands::abandon{.by = mine}});
+
+    EXPECT_EQ(why(done[0]).possible, effect::unknown);
+}
+
+TEST_F(RedisBackend, AnAnswerNoScriptGivesIsNotUnderstood) {
+    server_.connection({.answers = std::string{hello} + "+OK\r\n"});
+
+    const auto done = run({begin_of()});
+
+    EXPECT_EQ(why(done[0]).code, errc::not_a_store);
+    EXPECT_EQ(why(done[0]).possible, effect::unknown);
+}
+
+// ---- how long records live
+
+TEST(RedisTimeToLive, FinishedRecordsGoAMinuteAfterTheirTime) {
+    EXPECT_EQ(time_to_live(finished(), noon), hours{1} + std::chrono::minutes{1});
+    EXPECT_EQ(time_to_live(finished(), noon + hours{2}), std::chrono::minutes{1});
+}
+
+TEST(RedisTimeToLive, ReleasedRecordsKeepTheirFenceForADay) {
+    record it = running();
+    it.state = record_state::failed_retryable;
+
+    EXPECT_EQ(time_to_live(it, noon), hours{24});
+}
+
+TEST(RedisTimeToLive, ForsakenClaimsGoWhenTheyMayNotBeRenewedAnyMore) {
+    record it = running();
+    it.policy.processing_max = hours{1};
+    it.policy.grace = seconds{5};
+    EXPECT_EQ(time_to_live(it, noon), hours{1} - seconds{10} + std::chrono::minutes{1});
+
+    it.lease_until = noon + hours{3};
+    EXPECT_EQ(time_to_live(it, noon), hours{3} + seconds{5} + std::chrono::minutes{1});
+}
+
+TEST(RedisTimeToLive, WhatAnOperatorMustSettleStays) {
+    record it = running();
+    it.policy.on_lease_expiry = lease_expiry::hold;
+    EXPECT_FALSE(time_to_live(it, noon));
+    it.policy.on_lease_expiry = lease_expiry::probe;
+    EXPECT_FALSE(time_to_live(it, noon));
+}
+
+} // namespace
+} // namespace semel::redis

@@ -1,0 +1,163 @@
+#include "stores/redis/link.hpp"
+
+#include <gmock/gmock.h>
+
+#include "scripted_transport.hpp"
+
+namespace semel::redis {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::string_view introduction = "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$5\r\nsemel\r\n";
+
+TEST(RedisLink, IntroducesItselfInOneGo) {
+    scripted_server server;
+    const auto seen = server.connection({.answers = "+OK\r\n+OK\r\n+OK\r\n"});
+    link on{{.connect = server.maker(), .user = "anna", .password = "right", .database = 3}};
+
+    ASSERT_TRUE(on.ready());
+
+    EXPECT_EQ(seen->sent, "*3\r\n$4\r\nAUTH\r\n$4\r\nanna\r\n$5\r\nright\r\n"
+                          "*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n" +
+                              std::string{introduction});
+}
+
+TEST(RedisLink, APasswordAloneIsForTheDefaultUser) {
+    scripted_server server;
+    const auto seen = server.connection({.answers = "+OK\r\n+OK\r\n"});
+    link on{{.connect = server.maker(), .password = "right"}};
+
+    ASSERT_TRUE(on.ready());
+
+    EXPECT_THAT(seen->sent, StartsWith("*2\r\n$4\r\nAUTH\r\n$5\r\nright\r\n"));
+}
+
+TEST(RedisLink, AWrongPasswordIsAClearError) {
+    scripted_server server;
+    server.connection({.answers = "-WRONGPASS invalid username-password pair or user is disabled."
+                                  "\r\n-NOAUTH Authentication required.\r\n"});
+    link on{{.connect = server.maker(), .password = "wrong"}};
+
+    const auto got = on.ready();
+
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code, errc::invalid_argument);
+    EXPECT_THAT(got.error().detail, HasSubstr("check user and password"));
+    EXPECT_THAT(got.error().detail, testing::Not(HasSubstr("wrong")));
+}
+
+TEST(RedisLink, AUserWhoMayNotNameItselfIsWelcome) {
+    scripted_server server;
+    server.connection({.answers = "-NOPERM this user has no permissions\r\n"});
+    link on{{.connect = server.maker()}};
+
+    EXPECT_TRUE(on.ready());
+}
+
+TEST(RedisLink, RepliesMayComeByteByByte) {
+    scripted_server server;
+    server.connection({.answers = "+OK\r\n*2\r\n:7\r\n$3\r\nabc\r\n", .piece = 1});
+    link on{{.connect = server.maker()}};
+
+    const auto got = on.ask({"ECHO"});
+
+    ASSERT_TRUE(got) << describe(got.error());
+    ASSERT_EQ((*got)->items.size(), 2U);
+    EXPECT_EQ((*got)->items[0].integer, 7);
+    EXPECT_EQ((*got)->items[1].text, "abc");
+}
+
+TEST(RedisLink, LargeRepliesAreTakenWhole) {
+    scripted_server server;
+    const std::string large(3'000'000, 'x');
+    server.connection({.answers = "+OK\r\n" + bulk(large) + bulk("small"), .piece = 100'000});
+    link on{{.connect = server.maker()}};
+    ASSERT_TRUE(on.ready());
+    ASSERT_TRUE(on.send("two requests").done);
+
+    const auto first = on.receive();
+    ASSERT_TRUE(first);
+    EXPECT_EQ((*first)->text.size(), large.size());
+    const auto second = on.receive();
+    ASSERT_TRUE(second);
+    EXPECT_EQ((*second)->text, "small");
+}
+
+TEST(RedisLink, SomethingThatIsNoRedisIsNoStore) {
+    scripted_server server;
+    server.connection({.answers = "HTTP/1.1 400 Bad Request\r\n"});
+    link on{{.connect = server.maker()}};
+
+    const auto got = on.ready();
+
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code, errc::not_a_store);
+}
+
+TEST(RedisLink, ABrokenConnectionIsMadeAnew) {
+    scripted_server server;
+    server.connection({.answers = std::string{hello}});
+    server.connection({.answers = "+OK\r\n+PONG\r\n"});
+    link on{{.connect = server.maker()}};
+
+    const auto lost = on.ask({"PING"});
+    const auto got = on.ask({"PING"});
+
+    ASSERT_FALSE(lost);
+    EXPECT_EQ(lost.error().code, errc::unavailable);
+    ASSERT_TRUE(got);
+    EXPECT_EQ((*got)->text, "PONG");
+}
+
+TEST(RedisLink, AfterAFailedTryTheNextFailAtOnce) {
+    scripted_server server;
+    link on{{.connect = server.maker()}};
+
+    ASSERT_FALSE(on.ready());
+    for (int i = 0; i < 10; ++i) ASSERT_FALSE(on.ready());
+
+    EXPECT_EQ(on.ready().error().detail, "cut off");
+    EXPECT_EQ(server.tries(), 1);
+}
+
+TEST(RedisLink, AnErrorThatComesWithTheConnectionReplacesIt) {
+    scripted_server server;
+    server.connection({.answers = "+OK\r\n-READONLY You can't write\r\n"});
+    server.connection({.answers = "+OK\r\n+PONG\r\n"});
+    link on{{.connect = server.maker()}};
+
+    const auto refused = on.ask({"SET"});
+    const auto got = on.ask({"PING"});
+
+    EXPECT_EQ(refused.error().code, errc::read_only);
+    EXPECT_TRUE(got);
+    EXPECT_EQ(server.tries(), 2);
+}
+
+TEST(RedisLink, SaysHowMuchOfARequestHasLeft) {
+    scripted_server server;
+    server.connection({.sends_max = introduction.size() + 7, .answers = std::string{hello}});
+    link on{{.connect = server.maker()}};
+    ASSERT_TRUE(on.ready());
+
+    const auto got = on.send("0123456789");
+
+    EXPECT_FALSE(got.done);
+    EXPECT_EQ(got.accepted, 7U);
+}
+
+TEST(RedisLink, CountsRoundTrips) {
+    store_counters counters;
+    scripted_server server;
+    server.connection({.answers = "+OK\r\n+PONG\r\n"});
+    link on{{.connect = server.maker(), .counters = &counters}};
+
+    ASSERT_TRUE(on.ask({"PING"}));
+
+    EXPECT_EQ(counters.round_trips.get(), 2U);
+}
+
+} // namespace
+} // namespace semel::redis

@@ -1,0 +1,99 @@
+// A server that has learnt its lines: what is sent is kept, what is received was written before.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "semel/stores/redis.hpp"
+#include "stores/redis/link.hpp"
+
+namespace semel::redis {
+
+inline failure cut_off() {
+    return {.code = errc::unavailable, .possible = effect::none, .detail = "cut off"};
+}
+
+inline failure too_late() {
+    return {.code = errc::timed_out, .possible = effect::none, .detail = "too late"};
+}
+
+// One connection's lines.
+struct lines {
+    std::string sent = {};
+    std::size_t sends_max = std::string::npos; // bytes it takes before it breaks
+    std::string answers = {};
+    std::size_t piece = std::string::npos; // bytes it gives at a time
+    // When the answers are used up: closed, or silent.
+    enum class end { closed, silent } then = end::closed;
+};
+
+class scripted_transport final : public redis_transport {
+public:
+    explicit scripted_transport(std::shared_ptr<lines> own) : own_(std::move(own)) {}
+
+    result<std::size_t> send(std::string_view bytes, duration) override {
+        const std::size_t room = own_->sends_max - own_->sent.size();
+        if (room == 0) return cut_off();
+        const std::size_t taken = std::min(room, bytes.size());
+        own_->sent += bytes.substr(0, taken);
+        return taken;
+    }
+
+    result<std::size_t> receive(std::span<char> into, duration) override {
+        auto& left = own_->answers;
+        if (left.empty()) {
+            if (own_->then == lines::end::silent) return too_late();
+            return std::size_t{0};
+        }
+        const std::size_t given = std::min({left.size(), into.size(), own_->piece});
+        std::copy_n(left.begin(), given, into.begin());
+        left.erase(0, given);
+        return given;
+    }
+
+private:
+    // Shared with the test, which looks at it afterwards.
+    const std::shared_ptr<lines> own_;
+};
+
+// Hands out one scripted connection after the other, then none.
+class scripted_server {
+public:
+    std::shared_ptr<lines> connection(lines own) {
+        waiting_->push_back(std::make_shared<lines>(std::move(own)));
+        return waiting_->back();
+    }
+
+    [[nodiscard]] transport_maker maker() {
+        return [waiting = waiting_, tries = tries_]() -> result<std::unique_ptr<redis_transport>> {
+            ++*tries;
+            if (waiting->empty()) return cut_off();
+            auto next = std::move(waiting->front());
+            waiting->pop_front();
+            return std::unique_ptr<redis_transport>{
+                std::make_unique<scripted_transport>(std::move(next))};
+        };
+    }
+
+    [[nodiscard]] int tries() const { return *tries_; }
+
+private:
+    // Shared with the makers, which outlive nobody here in particular.
+    std::shared_ptr<std::deque<std::shared_ptr<lines>>> waiting_ =
+        std::make_shared<std::deque<std::shared_ptr<lines>>>();
+    std::shared_ptr<int> tries_ = std::make_shared<int>(0);
+};
+
+// The answer to CLIENT SETNAME, with which every connection begins.
+inline constexpr std::string_view hello = "+OK\r\n";
+
+inline std::string bulk(std::string_view bytes) {
+    return "$" + std::to_string(bytes.size()) + "\r\n" + std::string{bytes} + "\r\n";
+}
+
+} // namespace semel::redis
