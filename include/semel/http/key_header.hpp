@@ -1,0 +1,58 @@
+// The Idempotency-Key header (draft-ietf-httpapi-idempotency-key-header-07): a Structured Field
+// String (RFC 9651), or, unless the form is strict, a bare value. `k` and `"k"` are the same key.
+// Pure; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "semel/http/message.hpp"
+
+namespace semel::http {
+
+enum class key_form : std::uint8_t {
+    lenient, // a String, or a bare value of visible ASCII without " \ , ;
+    strict,  // a String only
+};
+
+struct key_options {
+    // Any of these names the key. Two lines, whatever their names, are one too many.
+    std::vector<std::string> headers = {"Idempotency-Key"};
+    key_form form = key_form::lenient;
+    // Counted in the key itself, without quotes and escapes. Keys that clients make up by hand are
+    // short and meet by accident; a service that publishes a format asks for 16 or more.
+    std::size_t bytes_min = 1;
+    std::size_t bytes_max = 255;
+};
+
+enum class key_fault : std::uint8_t { malformed, repeated, empty, too_short, too_long };
+
+struct no_key {};
+
+struct sent_key {
+    std::string key;    // unescaped; parameters are not part of it
+    std::string header; // the name it came under, as sent
+    std::string text;   // the value as sent
+};
+
+struct refused_key {
+    key_fault fault = key_fault::malformed;
+    std::string detail = {}; // for the client; never holds bytes of the value
+};
+
+using key_reading = std::variant<no_key, sent_key, refused_key>;
+
+// A bare value with a comma is refused since a proxy may have joined two lines; one with a
+// semicolon, since its tail would be a parameter under the one reading and part of the key under
+// the other. Both can be sent in quotes.
+[[nodiscard]] key_reading read_key(const header_list& headers, const key_options& options = {});
+
+// How a key is spelt for the next hop: bare where every reader takes it so, else as a String. A key
+// with bytes outside printable ASCII has no spelling; those are replaced by their digest.
+[[nodiscard]] std::string spell_key(std::string_view key, key_form form);
+
+} // namespace semel::http

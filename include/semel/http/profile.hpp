@@ -1,0 +1,73 @@
+// Which responses are kept. A profile is a table from the status of a finished response to what
+// becomes of the record; a route may put rules of its own before it. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "semel/result.hpp"
+
+namespace semel::http {
+
+enum class profile : std::uint8_t {
+    only_2xx,  // "2xx", the default: success is kept, everything else may be tried again
+    ietf,      // success and error are kept, except what says "not executed, come again"
+    stripe_v1, // whatever the status: kept once execution began
+    stripe_v2, // success is kept, failed work is driven again
+};
+
+// "2xx", "ietf", "stripe-v1", "stripe-v2".
+[[nodiscard]] std::string_view name(profile which);
+[[nodiscard]] std::optional<profile> profile_named(std::string_view name);
+
+// What a response makes of its record.
+enum class disposition : std::uint8_t {
+    keep,    // succeeded: replayed to every repeat
+    reject,  // a business "no": kept and replayed as it is
+    retry,   // failed, retryable: the same request runs again, another one under the key is refused
+    release, // forgotten: the key is free, for a corrected request too
+    unknown, // outcome unknown: the operation's on_lease_expiry decides
+};
+
+// "keep", "reject", "retry", "release", "unknown".
+[[nodiscard]] std::string_view name(disposition which);
+[[nodiscard]] std::optional<disposition> disposition_named(std::string_view name);
+
+// Did the endpoint begin to execute? A gateway takes a full answer for a beginning; a handler in
+// the same process knows better.
+enum class progress : std::uint8_t { not_begun, begun };
+
+// "Responses with these statuses become that." Both ends belong to it.
+struct status_rule {
+    int first = 0;
+    int last = 0;
+    disposition becomes = disposition::keep;
+
+    friend bool operator==(const status_rule&, const status_rule&) = default;
+};
+
+// "2xx", "404" or "500-503"; anything else, or a status outside 200…599, is invalid_argument.
+[[nodiscard]] result<status_rule> parse_status_rule(std::string_view statuses, disposition becomes);
+
+// | status            | 2xx     | ietf    | stripe-v1 | stripe-v2 |
+// | 2xx               | keep    | keep    | keep      | keep      |
+// | 3xx               | release | keep    | keep      | keep      |
+// | 401, 429          | release | release | release   | release   |
+// | 403, 407, 408, 425| release | release | reject    | retry     |
+// | 409               | release | reject  | release   | retry     |
+// | other 4xx         | release | reject  | reject    | retry     |
+// | 503               | retry   | retry   | reject    | retry     |
+// | 502, 504          | retry   | unknown | reject    | retry     |
+// | other 5xx         | retry   | reject  | reject    | retry     |
+//
+// Not begun: always release. Outside 200…599 it is no final response: unknown.
+[[nodiscard]] disposition dispose(profile which, int status, progress so_far = progress::begun);
+
+// The first rule that holds the status decides, else the profile. Rules are about executed
+// requests: what did not begin is released all the same.
+[[nodiscard]] disposition dispose(const std::vector<status_rule>& rules, profile which, int status,
+                                  progress so_far = progress::begun);
+
+} // namespace semel::http

@@ -1,0 +1,99 @@
+// Which requests are protected, and how. A gate is built once from options, checked as a whole, and
+// constant from then on: any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "semel/http/content.hpp"
+#include "semel/http/key_header.hpp"
+#include "semel/http/message.hpp"
+#include "semel/http/problem.hpp"
+#include "semel/http/profile.hpp"
+#include "semel/http/stored_response.hpp"
+#include "semel/http/tenant.hpp"
+#include "semel/policy.hpp"
+#include "semel/result.hpp"
+
+namespace semel::http {
+
+// What a request without a key gets.
+enum class key_need : std::uint8_t {
+    optional, // passes through unprotected
+    required, // 400
+    derived,  // a key made from its fingerprint: equal requests are one request
+};
+
+// What the upstream gets as Idempotency-Key.
+enum class key_forwarding : std::uint8_t {
+    same,  // the client's, as sent
+    child, // derived from the client's key and the operation
+    none,
+};
+
+// What happens while the store cannot be asked.
+enum class store_outage : std::uint8_t {
+    refuse, // 503
+    pass,   // executed without protection; the adapter marks and counts it
+};
+
+struct route {
+    std::string operation = {}; // part of the record id; of one route only
+    // Segments between slashes: text, `*` or `{name}` for any one, `**` last for any rest.
+    // "/orders/*/refunds", "/v1/**".
+    std::string path = "/**";
+    std::vector<std::string> methods = {"POST", "PATCH"};
+    key_need need = key_need::optional;
+    key_options keys = {};
+    profile responses = profile::only_2xx;
+    std::vector<status_rule> statuses = {}; // before the profile
+    content_options content = {};
+    replay_options replay = {};
+    duration wait_limit = std::chrono::seconds{30}; // of `Prefer: wait=N`; zero: not honoured
+    std::size_t body_bytes_max = std::size_t{8} << 20U;
+    key_forwarding forward = key_forwarding::same;
+    store_outage outage = store_outage::refuse;
+    operation_policy policy = {};
+};
+
+// Does the pattern match the path? The path is compared as a server would see it: escapes decoded,
+// empty segments skipped, so no other spelling of a protected path slips by.
+[[nodiscard]] bool matches(std::string_view pattern, std::string_view path);
+
+struct gate_options {
+    std::vector<route> routes = {}; // the first that fits a request is its route; none: pass
+    tenant_source tenants = {};
+    problem_options problems = {};
+    semel::limits limits = {};
+};
+
+// Cheap to copy: copies share one set of routes.
+class gate {
+public:
+    // invalid_argument names the route and what is wrong with it: an operation that is empty, too
+    // long or used twice, a bad pattern or method, no key header, limits that contradict each
+    // other, a header that is never replayed. No tenant source is an error too.
+    static result<gate> make(gate_options options);
+
+    // Valid as long as any copy of the gate; null: not protected. A path with a malformed escape
+    // has no route; admit() refuses it.
+    [[nodiscard]] const route* find(std::string_view method, std::string_view path) const;
+    [[nodiscard]] const gate_options& options() const;
+
+    // For engine_options: the routes' policies with the rule that releases a response that is not
+    // kept.
+    [[nodiscard]] std::map<std::string, operation_policy> operations() const;
+
+private:
+    struct rules;
+    explicit gate(std::shared_ptr<const rules> checked) : rules_(std::move(checked)) {}
+
+    std::shared_ptr<const rules> rules_; // shared by copies, also those in calls under way
+};
+
+} // namespace semel::http

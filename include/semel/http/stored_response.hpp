@@ -1,0 +1,65 @@
+// A response as the bytes of a stored result, and which of its headers go there. Pure; any thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "semel/codec.hpp"
+#include "semel/http/message.hpp"
+#include "semel/record.hpp"
+#include "semel/result.hpp"
+
+namespace semel::http {
+
+struct replay_options {
+    // Beside Content-Type, Content-Encoding, Content-Language, Content-Location,
+    // Content-Disposition, Location, ETag, Last-Modified and Link.
+    std::vector<std::string> headers = {};
+};
+
+// Never kept, whatever the options say: hop-by-hop headers, Date, cookies, credentials and
+// challenges, request and trace ids, rate limits, and the headers semel itself adds.
+[[nodiscard]] bool never_replayed(std::string_view name);
+
+// Every name is a token and none is never_replayed; else invalid_argument names it.
+[[nodiscard]] result<void> check(const replay_options& options);
+
+// What is kept of the headers: those allowed, not named by Connection, and fit for the wire.
+[[nodiscard]] header_list kept_headers(const header_list& headers, const replay_options& options);
+
+// A name is a token; a value has no control byte but the tab. What fails could end the line it is
+// written on and begin another.
+[[nodiscard]] bool fit_for_wire(const header& line);
+
+// The status rides in the result's type, so that it is known even where the bytes were not kept.
+[[nodiscard]] std::string type_of(int status);
+// 0 if that is not the type of a stored response.
+[[nodiscard]] int status_of_type(std::string_view type);
+
+// Version, status, kept headers, body. A body over `bytes_max` leaves a tombstone that still has
+// the status and headers.
+[[nodiscard]] stored_result encode(const response& what, const replay_options& options,
+                                   std::size_t bytes_max);
+
+// corrupt: cut short, a version not known, lengths that do not fit, or a header that is not fit for
+// the wire — however it came into the store, it never leaves. Headers that are no longer allowed
+// are left out.
+[[nodiscard]] result<response> decode(const stored_result& from, const replay_options& options);
+
+// Removes what concerns one connection only: hop-by-hop headers and those that Connection names.
+void remove_hop_by_hop(header_list& headers);
+
+} // namespace semel::http
+
+namespace semel {
+
+// For handlers that run under the engine's typed calls, such as transact<http::response>.
+template <> struct codec<http::response> {
+    static constexpr std::string_view type = "application/vnd.semel.response";
+    static std::string encode(const http::response& value);
+    static http::response decode(std::string_view bytes); // throws failure_error
+};
+
+} // namespace semel

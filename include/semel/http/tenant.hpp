@@ -1,0 +1,68 @@
+// Where the tenant of a request comes from. There is no default: keys of different clients must
+// never meet, so a source has to be chosen. Any thread, if the callback is.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "semel/fingerprint.hpp"
+#include "semel/http/message.hpp"
+#include "semel/result.hpp"
+
+namespace semel::http {
+
+// Did the request come from a peer whose word about the tenant counts? The adapter knows the
+// connection's address or certificate and says so.
+enum class peer_trust : std::uint8_t { untrusted, trusted };
+
+// Everybody is this one.
+struct single_tenant {
+    std::string name = {};
+};
+
+// A proxy that has authenticated the client names the tenant in a header. From anybody else the
+// header is refused, not ignored: a request that claims a tenant should not go on without one.
+struct tenant_header {
+    std::string name = "X-Tenant";
+};
+
+// `Authorization: Bearer <token>` of a client that has a token.
+struct tenant_token {
+    // The tenant of a token, or none. Called on the request's path: must not block.
+    std::function<std::optional<std::string>(std::string_view token)> tenant_of = {};
+};
+
+using tenant_source = std::variant<std::monostate, single_tenant, tenant_header, tenant_token>;
+
+// A source that is none, or lacks its name or callback, is invalid_argument: refuse to start.
+[[nodiscard]] result<void> check(const tenant_source& source);
+
+struct refused_tenant {
+    int status = 401;
+    std::string detail = {};
+    std::string challenge = {}; // WWW-Authenticate, if any
+};
+
+// Exactly one line, 1 to 64 bytes of visible ASCII; anything else is refused.
+[[nodiscard]] std::variant<std::string, refused_tenant>
+tenant_of(const tenant_source& source, const header_list& headers, peer_trust peer);
+
+// Tokens known by their SHA-256 only. Constant after it was filled.
+class token_table {
+public:
+    // The hash is what fingerprint::raw(token) gives. A second tenant for one hash is
+    // invalid_argument.
+    result<void> add(const fingerprint& hash, std::string tenant);
+    // Compares whole hashes of the token, so the time it takes says nothing about other tokens.
+    [[nodiscard]] std::optional<std::string> tenant_of(std::string_view token) const;
+
+private:
+    std::map<fingerprint, std::string> tenants_;
+};
+
+} // namespace semel::http

@@ -1,0 +1,118 @@
+#include "semel/http/problem.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+
+#include "http/json_text.hpp"
+
+namespace semel::http {
+namespace {
+
+struct problem_text {
+    std::string_view slug;
+    int status;
+    std::string_view title;
+    std::string_view stripe_code; // empty: none
+};
+
+// In the order of problem_kind.
+constexpr std::array<problem_text, 16> texts = {{
+    {"request-malformed", 400, "The request is malformed", ""},
+    {"key-missing", 400, "This operation requires an Idempotency-Key", "idempotency_key_missing"},
+    {"key-malformed", 400, "The Idempotency-Key is malformed", "idempotency_key_invalid"},
+    {"key-too-long", 400, "The Idempotency-Key is too long", "idempotency_key_invalid"},
+    {"tenant-missing", 401, "The request names no tenant that is known", ""},
+    {"body-too-large", 413, "The body is larger than this operation allows", ""},
+    {"in-progress", 409, "A request with this Idempotency-Key is in progress",
+     "idempotency_key_in_use"},
+    {"in-doubt", 409, "Whether the request took effect is not known", "idempotency_in_doubt"},
+    {"mismatch", 422, "The Idempotency-Key was used with another request",
+     "idempotency_key_reused"},
+    {"failed", 500, "The request failed before and is not run again", "idempotency_failed"},
+    {"result-not-kept", 409, "The request was executed; its answer was not kept",
+     "idempotency_result_not_kept"},
+    {"unavailable", 503, "The request could not be checked for repetition", ""},
+    {"unconfirmed", 503, "The request was executed; its record is not confirmed yet", ""},
+    {"result-unreadable", 500, "The stored answer cannot be read", ""},
+    {"upstream-unreachable", 503, "The service could not be reached; nothing was executed", ""},
+    {"outcome-unknown", 504, "The service did not answer; the request may have taken effect", ""},
+}};
+
+const problem_text& text_of(problem_kind kind) {
+    return texts.at(static_cast<std::size_t>(kind));
+}
+
+bool is_stripe(profile style) {
+    return style == profile::stripe_v1 || style == profile::stripe_v2;
+}
+
+std::string body_of(const problem& what, int status, const problem_options& options,
+                    profile style) {
+    const problem_text& text = text_of(what.kind);
+    json_object body;
+    body.add("type", options.type_base + std::string{text.slug})
+        .add("title", text.title)
+        .add("status", status);
+    if (!what.detail.empty()) body.add("detail", what.detail);
+    if (what.original_status) body.add("original_status", *what.original_status);
+    if (what.attempts > 0) body.add("attempts", what.attempts);
+    if (is_stripe(style) && !text.stripe_code.empty()) {
+        const std::string_view message = what.detail.empty() ? text.title : what.detail;
+        body.add("error", json_object{}
+                              .add("type", "idempotency_error")
+                              .add("code", text.stripe_code)
+                              .add("message", message));
+    }
+    return body.finish();
+}
+
+} // namespace
+
+std::string_view slug(problem_kind kind) {
+    return text_of(kind).slug;
+}
+
+int status_of(problem_kind kind, profile style) {
+    if (kind == problem_kind::mismatch && is_stripe(style)) return 400;
+    return text_of(kind).status;
+}
+
+response to_response(const problem& what, const problem_options& options, profile style) {
+    response answer{.status = what.status.value_or(status_of(what.kind, style))};
+    answer.headers.add("Content-Type", "application/problem+json");
+    answer.headers.add("Content-Language", "en");
+    answer.headers.add("Cache-Control", "no-store");
+    if (!options.documentation.empty()) {
+        answer.headers.add("Link", "<" + options.documentation + "#" +
+                                       std::string{slug(what.kind)} + ">; rel=\"describedby\"");
+    }
+    if (what.retry_after) answer.headers.add("Retry-After", retry_after_text(*what.retry_after));
+    answer.body = body_of(what, answer.status, options, style);
+    return answer;
+}
+
+std::string retry_after_text(duration after) {
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(after);
+    return std::to_string(std::max<std::int64_t>(1, seconds.count()));
+}
+
+std::string http_date(time_point when) {
+    constexpr std::array<const char*, 7> days = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    constexpr std::array<const char*, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    const auto day = std::chrono::floor<std::chrono::days>(when);
+    const std::chrono::year_month_day date{day};
+    const std::chrono::hh_mm_ss time{std::chrono::floor<std::chrono::seconds>(when - day)};
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%s, %02u %s %04d %02d:%02d:%02d GMT",
+                  days.at(std::chrono::weekday{day}.c_encoding()),
+                  static_cast<unsigned>(date.day()),
+                  months.at(static_cast<unsigned>(date.month()) - 1), static_cast<int>(date.year()),
+                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                  static_cast<int>(time.seconds().count()));
+    return text.data();
+}
+
+} // namespace semel::http
