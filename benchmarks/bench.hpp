@@ -90,5 +90,8 @@ struct scenario {
 
 void memory(const settings& how, report& to);
 void sqlite(const settings& how, report& to);
+void postgres(const settings& how, report& to);
+void mysql_server(const settings& how, report& to); // `mysql` is a namespace
+void redis(const settings& how, report& to);
 
 } // namespace semel::bench

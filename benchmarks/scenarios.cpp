@@ -6,6 +6,9 @@ const std::vector<scenario>& scenarios() {
     static const std::vector<scenario> all{
         {"memory", "the memory store beside a bare striped hash map", &memory},
         {"sqlite", "the SQLite store beside its bare statements", &sqlite},
+        {"redis", "the Redis store beside its bare scripts", &redis},
+        {"postgres", "the PostgreSQL store beside pgbench and its bare statements", &postgres},
+        {"mysql", "the MariaDB store beside a bare client", &mysql_server},
     };
     return all;
 }

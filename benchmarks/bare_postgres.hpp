@@ -1,0 +1,46 @@
+// The floor of any PostgreSQL store: the driver's own tables, session and statements in a plain
+// loop, without lanes, record machine or engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include "bench.hpp"
+#include "stores/postgres/rounds.hpp"
+#include "stores/postgres/session.hpp"
+
+namespace semel::bench {
+
+// One thread at a time. Throws on every error.
+class bare_postgres {
+public:
+    explicit bare_postgres(const postgres::session_options& options);
+
+    // New keys from number `first` on, `group` per statement: one statement and commit for their
+    // claims, another for their completions. Says how many it got done until time was up.
+    [[nodiscard]] std::size_t run_first(std::uint64_t first, std::size_t group, seconds most);
+
+    // Claims keys with numbers below `known`, one at a time, with the look that answers them: a
+    // caller does not know that they are there already.
+    [[nodiscard]] std::size_t run_replays(std::size_t known, std::uint64_t seed, seconds most);
+
+    // Finished records for the keys with numbers below `count`, in large transactions.
+    void preload(std::size_t count);
+
+private:
+    void add_claim(std::uint64_t number);
+    void claim(std::uint64_t first, std::size_t group);
+    void complete(std::uint64_t first, std::size_t group);
+    [[nodiscard]] postgres::rows ask(std::initializer_list<postgres::batch_call*> what);
+
+    postgres::session session_;
+    postgres::batch_call insert_;
+    postgres::batch_call complete_;
+    postgres::batch_call load_;
+    postgres::pending nobody_; // a call wants to know whose its rows are
+    std::vector<std::uint64_t> fences_;
+};
+
+} // namespace semel::bench

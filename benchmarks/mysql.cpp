@@ -1,0 +1,279 @@
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bare_mysql.hpp"
+#include "bench.hpp"
+#include "in_flight.hpp"
+#include "private_server.hpp"
+#include "scratch_dir.hpp"
+#include "semel/engine.hpp"
+#include "semel/stores/mysql.hpp"
+#include "semel/transaction/mysql.hpp"
+#include "workload.hpp"
+
+namespace semel::bench {
+
+namespace {
+
+namespace on_mysql {
+
+constexpr std::size_t width = 256;  // executions in flight
+constexpr std::size_t callers = 64; // blocking threads
+constexpr std::size_t clients = 32; // of the bare client, and of transact
+constexpr std::size_t known = 200'000;
+constexpr seconds usual_turn{2};
+constexpr const char* table_prefix = "semel_";
+constexpr const char* bare_prefix = "bare_";
+
+mysql_store_options options_for(unsigned port, const char* prefix) {
+    return {.port = static_cast<std::uint16_t>(port),
+            .user = "semel",
+            .password = "semel",
+            .database = "semel",
+            .table_prefix = prefix};
+}
+
+// ---- semel --------------------------------------------------------------------------------------
+
+class semel_side {
+public:
+    explicit semel_side(unsigned port)
+        : engine_(open_mysql_store(options_for(port, table_prefix)).value()) {
+        for (std::size_t i = 0; i < clients; ++i) desks_.push_back(std::make_unique<desk>(port));
+    }
+
+    std::size_t first_in_flight(seconds most) {
+        return run_in_flight(engine_,
+                             {.width = width, .most = most, .next_key = [&] { return next_++; }});
+    }
+    std::size_t replays_in_flight(seconds most) {
+        random_order order{++seed_, known};
+        return run_in_flight(engine_, {.width = width,
+                                       .most = most,
+                                       .next_key = [&] { return order.next(); },
+                                       .expected = outcome_kind::replayed});
+    }
+    std::size_t first(std::size_t threads, seconds most) {
+        return run(threads, most, [&](std::size_t) { return execute(next_++).executed(); });
+    }
+    std::size_t replays(std::size_t threads, seconds most) {
+        seed_ += threads;
+        std::vector<random_order> orders;
+        for (std::size_t i = 0; i < threads; ++i) orders.emplace_back(seed_ - i, known);
+        return run(threads, most,
+                   [&](std::size_t thread) { return execute(orders[thread].next()).replayed(); });
+    }
+    std::size_t transactions(std::size_t threads, seconds most) {
+        return run(threads, most, [&](std::size_t thread) {
+            return transact(*desks_[thread], next_++).executed();
+        });
+    }
+
+private:
+    // An application's connection with a statement of its own.
+    struct desk {
+        explicit desk(unsigned port) : on(port), order(on, insert_order()), port_of(on.native()) {}
+        mysql_client on;
+        mysql_statement order;
+        mysql_transaction port_of;
+    };
+
+    template <class One> std::size_t run(std::size_t threads, seconds most, One one) {
+        std::atomic<std::size_t> done = 0;
+        static_cast<void>(time_threads(threads, [&](std::size_t thread) {
+            for (const stopwatch watch; watch.elapsed() < most; ++done) {
+                require(one(thread), "semel: an execution did not end as expected");
+            }
+        }));
+        return done;
+    }
+
+    outcome<std::string> execute(std::uint64_t number) {
+        return engine_.execute<std::string>(request_for(key_of(number)),
+                                            [] { return answer_body(); });
+    }
+    outcome<std::string> transact(desk& at, std::uint64_t number) {
+        return engine_.transact<std::string>(at.port_of, request_for(key_of(number)), [&] {
+            at.order.run();
+            return answer_body();
+        });
+    }
+
+    engine engine_;
+    std::vector<std::unique_ptr<desk>> desks_;
+    std::atomic<std::uint64_t> next_ = known;
+    std::uint64_t seed_ = 0;
+};
+
+// ---- the reference ------------------------------------------------------------------------------
+
+class bare_side {
+public:
+    explicit bare_side(unsigned port) {
+        for (std::size_t i = 0; i < clients; ++i) {
+            all_.push_back(std::make_unique<bare_mysql>(port, bare_prefix));
+        }
+    }
+
+    std::size_t first(std::size_t threads, seconds most) {
+        return run(threads, [&](bare_mysql& one) { return one.run_first(range(), most); });
+    }
+    std::size_t replays(std::size_t threads, seconds most) {
+        return run(threads, [&](bare_mysql& one) { return one.run_replays(known, range(), most); });
+    }
+    std::size_t transactions(std::size_t threads, seconds most) {
+        return run(threads, [&](bare_mysql& one) { return one.run_transactions(range(), most); });
+    }
+    std::size_t orders(std::size_t threads, seconds most) {
+        return run(threads, [&](bare_mysql& one) { return one.run_orders(most); });
+    }
+
+private:
+    template <class One> std::size_t run(std::size_t threads, One one) {
+        std::atomic<std::size_t> done = 0;
+        static_cast<void>(
+            time_threads(threads, [&](std::size_t thread) { done += one(*all_[thread]); }));
+        return done;
+    }
+    // Keys that nobody else has.
+    std::uint64_t range() { return ranges_.fetch_add(std::uint64_t{1} << 32); }
+
+    std::vector<std::unique_ptr<bare_mysql>> all_;
+    std::atomic<std::uint64_t> ranges_ = std::uint64_t{1} << 40;
+};
+
+// A server with the tables of both, and finished records in them.
+class place {
+public:
+    explicit place(const settings& how) : dir_(how.work_dir), server_("mysql", dir_.path()) {
+        mysql_client setup{port()};
+        setup.sql(orders_table());
+        for (const char* prefix : {table_prefix, bare_prefix}) {
+            migrate_mysql(options_for(port(), prefix), migrate_mode::run).value();
+            bare_mysql{port(), prefix}.preload(known);
+            setup.sql("ANALYZE TABLE " + std::string{prefix} + "record");
+        }
+    }
+
+    [[nodiscard]] unsigned port() const {
+        const std::string url = server_.setting("SEMEL_TEST_MYSQL");
+        return static_cast<unsigned>(std::stoul(url.substr(url.rfind(':') + 1)));
+    }
+
+private:
+    const scratch_dir dir_;
+    const private_server server_;
+};
+
+// ---- rounds -------------------------------------------------------------------------------------
+
+// Operations per second of each way, in one round.
+struct rates {
+    double in_flight = 0, many = 0, lone = 0;
+    double replay_in_flight = 0, replay_many = 0, replay_lone = 0;
+    double transact_many = 0, transact_lone = 0;
+    double two_commits = 0, two_commits_lone = 0, look_up = 0, look_up_lone = 0;
+    double shape = 0, shape_lone = 0, order = 0;
+};
+
+template <class Run> double rate(Run run) {
+    const stopwatch watch;
+    const std::size_t done = run();
+    return static_cast<double>(done) / watch.elapsed().count();
+}
+
+rates one_round(semel_side& semel, bare_side& bare, seconds most) {
+    rates made;
+    made.in_flight = rate([&] { return semel.first_in_flight(most); });
+    made.two_commits = rate([&] { return bare.first(clients, most); });
+    made.many = rate([&] { return semel.first(callers, most); });
+    made.replay_in_flight = rate([&] { return semel.replays_in_flight(most); });
+    made.look_up = rate([&] { return bare.replays(clients, most); });
+    made.replay_many = rate([&] { return semel.replays(callers, most); });
+    made.transact_many = rate([&] { return semel.transactions(clients, most); });
+    made.shape = rate([&] { return bare.transactions(clients, most); });
+    made.order = rate([&] { return bare.orders(clients, most); });
+    made.transact_lone = rate([&] { return semel.transactions(1, most); });
+    made.shape_lone = rate([&] { return bare.transactions(1, most); });
+    made.lone = rate([&] { return semel.first(1, most); });
+    made.two_commits_lone = rate([&] { return bare.first(1, most); });
+    made.replay_lone = rate([&] { return semel.replays(1, most); });
+    made.look_up_lone = rate([&] { return bare.replays(1, most); });
+    return made;
+}
+
+struct line {
+    const char* scenario;
+    const char* reference;
+    std::optional<bar> is;
+    double rates::*semel;
+    double rates::*other;
+};
+
+const std::vector<line>& lines() {
+    static const std::vector<line> all{
+        {"mysql first, 256 in flight", "bare client, insert and update, 32 clients", at_least(2.5),
+         &rates::in_flight, &rates::two_commits},
+        {"mysql first, 64 callers",
+         "bare client, insert and update, 32 clients",
+         {},
+         &rates::many,
+         &rates::two_commits},
+        {"mysql replay, 256 in flight", "bare client, look-ups, 32 clients", at_least(1.5),
+         &rates::replay_in_flight, &rates::look_up},
+        {"mysql replay, 64 callers",
+         "bare client, look-ups, 32 clients",
+         {},
+         &rates::replay_many,
+         &rates::look_up},
+        {"mysql transact, 32 callers", "bare client, same statements in the same shape",
+         at_least(0.9), &rates::transact_many, &rates::shape},
+        {"mysql transact, 32 callers, no record",
+         "bare client, BEGIN, INSERT, COMMIT",
+         {},
+         &rates::transact_many,
+         &rates::order},
+        {"mysql transact, lone caller", "bare client, same statements in the same shape",
+         at_least(0.8), &rates::transact_lone, &rates::shape_lone},
+        {"mysql first, lone caller", "bare client, insert and update", at_least(0.8), &rates::lone,
+         &rates::two_commits_lone},
+        {"mysql replay, lone caller",
+         "bare client, look-up",
+         {},
+         &rates::replay_lone,
+         &rates::look_up_lone},
+    };
+    return all;
+}
+
+} // namespace on_mysql
+
+} // namespace
+
+void mysql_server(const settings& how, report& to) {
+    using namespace on_mysql;
+    to.progress("mysql: making a server with " + std::to_string(known) + " records");
+    const place at{how};
+    semel_side semel{at.port()};
+    bare_side bare{at.port()};
+    std::vector<rates> rounds;
+    for (std::size_t i = 0; i < how.rounds; ++i) {
+        to.progress("mysql: round " + std::to_string(i + 1));
+        rounds.push_back(one_round(semel, bare, std::min(usual_turn, how.per_measurement)));
+    }
+    for (const auto& one : lines()) {
+        std::vector<figures> made;
+        for (const auto& round : rounds) made.push_back({round.*one.semel, round.*one.other});
+        to.add({.scenario = one.scenario,
+                .unit = "op/s",
+                .reference_name = one.reference,
+                .bar = one.is},
+               made);
+    }
+}
+
+} // namespace semel::bench

@@ -1,0 +1,325 @@
+#include <libpq-fe.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bare_postgres.hpp"
+#include "bench.hpp"
+#include "in_flight.hpp"
+#include "pgbench.hpp"
+#include "postgres_scripts.hpp"
+#include "private_server.hpp"
+#include "scratch_dir.hpp"
+#include "semel/engine.hpp"
+#include "semel/stores/postgres.hpp"
+#include "semel/transaction/postgres.hpp"
+#include "workload.hpp"
+
+namespace semel::bench {
+
+namespace {
+
+constexpr std::size_t width = 256;  // executions in flight
+constexpr std::size_t callers = 64; // blocking threads
+constexpr std::size_t clients = 32; // of pgbench, and of transact
+constexpr std::size_t known = 200'000;
+constexpr seconds usual_turn{2};
+constexpr const char* table_prefix = "semel_";
+constexpr const char* bare_prefix = "bare_";
+
+const std::size_t lanes = postgres_options{}.lanes;
+
+postgres_options options_for(const std::string& url, const char* prefix) {
+    return {.url = url, .table_prefix = prefix};
+}
+
+class client {
+public:
+    explicit client(const std::string& url) : on_(PQconnectdb(url.c_str())) {
+        require(PQstatus(on_) == CONNECTION_OK, PQerrorMessage(on_));
+    }
+    client(const client&) = delete;
+    client& operator=(const client&) = delete;
+    ~client() { PQfinish(on_); }
+
+    void sql(const std::string& text) { check(PQexec(on_, text.c_str())); }
+    void prepare(const char* name, const char* text) {
+        check(PQprepare(on_, name, text, 0, nullptr));
+    }
+    void run(const char* prepared) {
+        check(PQexecPrepared(on_, prepared, 0, nullptr, nullptr, nullptr, 0));
+    }
+    [[nodiscard]] PGconn* native() { return on_; }
+
+private:
+    void check(PGresult* got) {
+        const auto status = PQresultStatus(got);
+        PQclear(got);
+        require(status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK, PQerrorMessage(on_));
+    }
+
+    PGconn* const on_;
+};
+
+// ---- semel --------------------------------------------------------------------------------------
+
+class semel_side {
+public:
+    explicit semel_side(const std::string& url)
+        : engine_(open_postgres_store(options_for(url, table_prefix)).value()) {
+        for (std::size_t i = 0; i < clients; ++i) {
+            desks_.push_back(std::make_unique<desk>(url));
+        }
+    }
+
+    std::size_t first_in_flight(seconds most) {
+        return run_in_flight(engine_,
+                             {.width = width, .most = most, .next_key = [&] { return next_++; }});
+    }
+    std::size_t replays_in_flight(seconds most) {
+        random_order order{++seed_, known};
+        return run_in_flight(engine_, {.width = width,
+                                       .most = most,
+                                       .next_key = [&] { return order.next(); },
+                                       .expected = outcome_kind::replayed});
+    }
+
+    std::size_t first(std::size_t threads, seconds most) {
+        const std::uint64_t before = next_;
+        static_cast<void>(time_threads(threads, [&](std::size_t) {
+            for (const stopwatch watch; watch.elapsed() < most;) {
+                require(execute(next_++).executed(), "semel: a new key was not executed");
+            }
+        }));
+        return next_ - before;
+    }
+    std::size_t replays(std::size_t threads, seconds most) {
+        std::atomic<std::size_t> done = 0;
+        seed_ += threads;
+        static_cast<void>(time_threads(threads, [&](std::size_t thread) {
+            random_order order{seed_ - thread, known};
+            for (const stopwatch watch; watch.elapsed() < most; ++done) {
+                require(execute(order.next()).replayed(), "semel: a known key was not replayed");
+            }
+        }));
+        return done;
+    }
+
+    std::size_t transactions(std::size_t threads, seconds most) {
+        const std::uint64_t before = next_;
+        static_cast<void>(time_threads(threads, [&](std::size_t thread) {
+            for (const stopwatch watch; watch.elapsed() < most;) {
+                require(transact(*desks_[thread], next_++).executed(), "semel: not executed");
+            }
+        }));
+        return next_ - before;
+    }
+
+private:
+    // An application's connection with a statement of its own.
+    struct desk {
+        explicit desk(const std::string& url) : on(url), port(on.native(), {}) {
+            on.prepare("order", "INSERT INTO orders (customer, amount, note) VALUES (1, 1999, "
+                                "'order created by the benchmark client, some text')");
+        }
+        client on;
+        postgres_transaction port;
+    };
+
+    outcome<std::string> execute(std::uint64_t number) {
+        return engine_.execute<std::string>(request_for(key_of(number)),
+                                            [] { return answer_body(); });
+    }
+    outcome<std::string> transact(desk& at, std::uint64_t number) {
+        return engine_.transact<std::string>(at.port, request_for(key_of(number)), [&] {
+            at.on.run("order");
+            return answer_body();
+        });
+    }
+
+    engine engine_;
+    std::vector<std::unique_ptr<desk>> desks_;
+    std::atomic<std::uint64_t> next_ = known;
+    std::uint64_t seed_ = 0;
+};
+
+// ---- the references -----------------------------------------------------------------------------
+
+class bare_side {
+public:
+    explicit bare_side(const postgres::session_options& options) {
+        for (std::size_t i = 0; i < lanes; ++i) {
+            all_.push_back(std::make_unique<bare_postgres>(options));
+        }
+    }
+
+    // As many at the same time as semel's lanes have in their batches.
+    std::size_t first_in_groups(seconds most) {
+        std::atomic<std::size_t> done = 0;
+        static_cast<void>(time_threads(lanes, [&](std::size_t thread) {
+            done += all_[thread]->run_first(range(), width / lanes, most);
+        }));
+        return done;
+    }
+    std::size_t first(seconds most) { return all_[0]->run_first(range(), 1, most); }
+    std::size_t replays(seconds most) { return all_[0]->run_replays(known, range(), most); }
+
+private:
+    // Keys that nobody else has.
+    std::uint64_t range() { return ranges_.fetch_add(std::uint64_t{1} << 32); }
+
+    std::vector<std::unique_ptr<bare_postgres>> all_;
+    std::atomic<std::uint64_t> ranges_ = std::uint64_t{1} << 40;
+};
+
+postgres::session_options session_for(const std::string& url, const char* prefix) {
+    const postgres_options like = options_for(url, prefix);
+    return {.to = postgres::read_target({.url = url,
+                                         .connect_timeout = like.connect_timeout,
+                                         .answer_timeout = like.statement_timeout,
+                                         .lock_timeout = like.lock_timeout})
+                      .value(),
+            .table_prefix = prefix,
+            .texts = postgres::statement_texts{prefix}};
+}
+
+// A server with the tables of both, and finished records in them.
+class place {
+public:
+    explicit place(const settings& how) : dir_(how.work_dir), server_("postgres", dir_.path()) {
+        client setup{url()};
+        setup.sql(scripts.tables);
+        for (const char* prefix : {table_prefix, bare_prefix}) {
+            migrate_postgres(options_for(url(), prefix), migrate_mode::run).value();
+            bare_postgres{session_for(url(), prefix)}.preload(known);
+        }
+        setup.sql("VACUUM ANALYZE");
+        setup.sql("CHECKPOINT");
+    }
+
+    // Without TLS: neither side is to be measured by its cipher.
+    [[nodiscard]] std::string url() const {
+        return server_.setting("SEMEL_TEST_POSTGRES") + "?sslmode=disable";
+    }
+    [[nodiscard]] const std::filesystem::path& folder() const { return dir_.path(); }
+
+    const postgres_scripts scripts{table_prefix, known};
+
+private:
+    const scratch_dir dir_;
+    const private_server server_;
+};
+
+// ---- rounds -------------------------------------------------------------------------------------
+
+// Operations per second of each way, in one round.
+struct rates {
+    double in_flight = 0, many = 0, lone = 0;
+    double replay_in_flight = 0, replay_many = 0, replay_lone = 0;
+    double transact_many = 0, transact_lone = 0;
+    double two_commits = 0, look_up = 0;
+    double order = 0, claim_update = 0, shape_many = 0, shape_lone = 0;
+    double bare_groups = 0, bare_lone = 0, bare_replay = 0;
+};
+
+template <class Run> double rate(Run run) {
+    const stopwatch watch;
+    const std::size_t done = run();
+    return static_cast<double>(done) / watch.elapsed().count();
+}
+
+rates one_round(semel_side& semel, bare_side& bare, const pgbench& pg,
+                const postgres_scripts& scripts, seconds most) {
+    const auto pgbench_rate = [&](const std::string& script, std::size_t how_many) {
+        return pg.rate({.script = script, .clients = how_many, .most = most});
+    };
+    rates made;
+    made.in_flight = rate([&] { return semel.first_in_flight(most); });
+    made.two_commits = pgbench_rate(scripts.two_commits, clients);
+    made.bare_groups = rate([&] { return bare.first_in_groups(most); });
+    made.many = rate([&] { return semel.first(callers, most); });
+    made.replay_in_flight = rate([&] { return semel.replays_in_flight(most); });
+    made.look_up = pgbench_rate(scripts.look_up, clients);
+    made.replay_many = rate([&] { return semel.replays(callers, most); });
+    made.transact_many = rate([&] { return semel.transactions(clients, most); });
+    made.shape_many = pgbench_rate(scripts.same_shape, clients);
+    made.order = pgbench_rate(scripts.bare_order, clients);
+    made.claim_update = pgbench_rate(scripts.claim_update, clients);
+    made.transact_lone = rate([&] { return semel.transactions(1, most); });
+    made.shape_lone = pgbench_rate(scripts.same_shape, 1);
+    made.lone = rate([&] { return semel.first(1, most); });
+    made.bare_lone = rate([&] { return bare.first(most); });
+    made.replay_lone = rate([&] { return semel.replays(1, most); });
+    made.bare_replay = rate([&] { return bare.replays(most); });
+    return made;
+}
+
+struct line {
+    const char* scenario;
+    const char* reference;
+    std::optional<bar> is;
+    double rates::*semel;
+    double rates::*other;
+};
+
+const std::vector<line>& lines() {
+    static const std::vector<line> all{
+        {"postgres first, 256 in flight", "pgbench, insert and update, 32 clients", at_least(4),
+         &rates::in_flight, &rates::two_commits},
+        {"postgres first, 64 callers", "pgbench, insert and update, 32 clients", at_least(2.5),
+         &rates::many, &rates::two_commits},
+        {"postgres first, 256 in flight, raw", "bare statements of 128 rows, 2 connections",
+         at_least(0.6), &rates::in_flight, &rates::bare_groups},
+        {"postgres replay, 256 in flight", "pgbench, look-ups, 32 clients", at_least(2),
+         &rates::replay_in_flight, &rates::look_up},
+        {"postgres replay, 64 callers",
+         "pgbench, look-ups, 32 clients",
+         {},
+         &rates::replay_many,
+         &rates::look_up},
+        {"postgres transact, 32 callers", "pgbench, same statements in the same shape",
+         at_least(0.9), &rates::transact_many, &rates::shape_many},
+        {"postgres transact, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT",
+         at_least(0.6), &rates::transact_many, &rates::order},
+        {"postgres transact, 32 callers, two writes", "pgbench, insert, order, update",
+         at_least(1.2), &rates::transact_many, &rates::claim_update},
+        {"postgres transact, lone caller", "pgbench, same statements in the same shape",
+         at_least(0.8), &rates::transact_lone, &rates::shape_lone},
+        {"postgres first, lone caller", "its bare statements", at_least(0.8), &rates::lone,
+         &rates::bare_lone},
+        {"postgres replay, lone caller", "its bare statements", at_least(0.8), &rates::replay_lone,
+         &rates::bare_replay},
+    };
+    return all;
+}
+
+} // namespace
+
+void postgres(const settings& how, report& to) {
+    to.progress("postgres: making a server with " + std::to_string(known) + " records");
+    const place at{how};
+    const auto session = session_for(at.url(), bare_prefix);
+    semel_side semel{at.url()};
+    bare_side bare{session};
+    const pgbench pg{at.url(), at.folder()};
+    std::vector<rates> rounds;
+    for (std::size_t i = 0; i < how.rounds; ++i) {
+        to.progress("postgres: round " + std::to_string(i + 1));
+        rounds.push_back(
+            one_round(semel, bare, pg, at.scripts, std::min(usual_turn, how.per_measurement)));
+    }
+    for (const auto& one : lines()) {
+        std::vector<figures> made;
+        for (const auto& round : rounds) made.push_back({round.*one.semel, round.*one.other});
+        to.add({.scenario = one.scenario,
+                .unit = "op/s",
+                .reference_name = one.reference,
+                .bar = one.is},
+               made);
+    }
+}
+
+} // namespace semel::bench

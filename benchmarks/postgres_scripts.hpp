@@ -1,0 +1,22 @@
+// What pgbench is given: the least that anybody could send for the same promise.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace semel::bench {
+
+struct postgres_scripts {
+    // `known`: finished records in `idem`; transact uses the driver's tables.
+    postgres_scripts(std::string_view table_prefix, std::size_t known);
+
+    std::string tables;       // SQL that makes `orders` and `idem`
+    std::string two_commits;  // insert a record, update it
+    std::string look_up;      // a finished record by its primary key
+    std::string bare_order;   // BEGIN, the application's row, COMMIT
+    std::string claim_update; // insert a record, the row, update the record: one transaction
+    std::string same_shape;   // the very statements of transact, travelling together as its own do
+};
+
+} // namespace semel::bench
