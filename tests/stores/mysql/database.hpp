@@ -1,11 +1,41 @@
 // MariaDB as the database that tests/stores/sql is compiled for.
 #pragma once
 
+#include <string>
+
 #include "mysql_fixture.hpp"
+#include "semel/transaction/mysql.hpp"
 
 namespace semel {
 
 using database_client = testing_support::mysql_client;
+using database_transaction = mysql_transaction;
+
+inline constexpr const char* database_kind = "mysql"; // as tools/servers calls it
+
+inline int database_port() {
+    return testing_support::mysql_port();
+}
+
+inline std::string database_url(int port) {
+    return "mysql://semel:semel@127.0.0.1:" + std::to_string(port) + "/semel";
+}
+inline mysql_store_options options_at(int port) {
+    return {.port = static_cast<std::uint16_t>(port),
+            .user = "semel",
+            .password = "semel",
+            .database = "semel"};
+}
+inline database_client client_at(int port) {
+    return database_client{port};
+}
+inline result<std::unique_ptr<store>> open_database(const mysql_store_options& options) {
+    return open_mysql_store(options);
+}
+
+// What a store sends and gets for a begin, at least, and where to cut it.
+inline constexpr std::size_t begin_bytes = 2'500;
+inline constexpr std::size_t begin_stride = 92;
 
 class database_test : public mysql_test {
 protected:

@@ -1,11 +1,42 @@
 // PostgreSQL as the database that tests/stores/sql is compiled for.
 #pragma once
 
+#include <string>
+
 #include "postgres_fixture.hpp"
+#include "semel/transaction/postgres.hpp"
 
 namespace semel {
 
 using database_client = testing_support::postgres_client;
+using database_transaction = postgres_transaction;
+
+inline constexpr const char* database_kind = "postgres"; // as tools/servers calls it
+
+inline int database_port() {
+    const std::string url = testing_support::postgres_url();
+    return std::stoi(url.substr(url.rfind(':') + 1));
+}
+
+// Unencrypted, so that what is sent has the same length each time.
+inline std::string database_url(int port) {
+    return "postgres://semel@127.0.0.1:" + std::to_string(port) +
+           "/semel?sslmode=disable&gssencmode=disable";
+}
+inline postgres_options options_at(int port) {
+    return {.url = database_url(port)};
+}
+inline database_client client_at(int port) {
+    return database_client{database_url(port)};
+}
+inline result<std::unique_ptr<store>> open_database(const postgres_options& options) {
+    return open_postgres_store(options);
+}
+
+// What a store sends and gets for a begin, at least, and where to cut it: a prime, so that the cuts
+// fall everywhere.
+inline constexpr std::size_t begin_bytes = 900;
+inline constexpr std::size_t begin_stride = 23;
 
 class database_test : public postgres_test {
 protected:

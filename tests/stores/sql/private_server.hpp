@@ -1,4 +1,4 @@
-// A PostgreSQL server that a test may crash and freeze.
+// A database server that a test may crash and freeze.
 #pragma once
 
 #include <signal.h>
@@ -8,40 +8,40 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace semel::testing_support {
 
-class private_postgres {
+class private_server {
 public:
-    private_postgres() {
+    // `kind` as tools/servers calls it.
+    explicit private_server(std::string kind) : kind_(std::move(kind)) {
         std::string name = (std::filesystem::temp_directory_path() / "semel-XXXXXX").string();
         folder_ = ::mkdtemp(name.data());
         start();
     }
-    private_postgres(const private_postgres&) = delete;
-    private_postgres& operator=(const private_postgres&) = delete;
-    ~private_postgres() {
+    private_server(const private_server&) = delete;
+    private_server& operator=(const private_server&) = delete;
+    ~private_server() {
         thaw();
         (void)tool("clean");
         std::filesystem::remove_all(folder_);
     }
 
     void start() {
-        if (tool("start postgres") != 0) throw std::runtime_error("no private server");
+        if (tool("start " + kind_) != 0) throw std::runtime_error("no private server");
     }
     // kill -9, and everything it had not written is lost.
     void crash() {
-        if (tool("kill postgres") != 0) throw std::runtime_error("no server to kill");
+        if (tool("kill " + kind_) != 0) throw std::runtime_error("no server to kill");
     }
 
     // Neither answers nor closes its connections.
     void freeze() { signal_all(SIGSTOP); }
     void thaw() { signal_all(SIGCONT); }
 
-    [[nodiscard]] std::string url() const {
-        return "postgres://semel@127.0.0.1:" + line("postgres.port") + "/semel";
-    }
+    [[nodiscard]] int port() const { return std::stoi(line(kind_ + ".port")); }
 
 private:
     int tool(const std::string& what) const {
@@ -58,9 +58,9 @@ private:
         return text;
     }
 
-    // The server and its children, one process per connection.
+    // The server and its children: PostgreSQL has a process per connection.
     void signal_all(int number) const {
-        const std::string server = line("postgres.pid");
+        const std::string server = line(kind_ + ".pid");
         if (server.empty()) return;
         std::vector<std::string> all{server};
         std::ifstream children{"/proc/" + server + "/task/" + server + "/children"};
@@ -68,6 +68,7 @@ private:
         for (const auto& one : all) ::kill(std::stoi(one), number);
     }
 
+    const std::string kind_;
     std::string folder_;
 };
 

@@ -3,9 +3,8 @@
 #include <optional>
 #include <thread>
 
-#include "mysql_fixture.hpp"
+#include "database.hpp"
 #include "semel/engine.hpp"
-#include "semel/transaction/mysql.hpp"
 #include "support/tcp_proxy.hpp"
 
 namespace semel {
@@ -17,12 +16,10 @@ using testing_support::direction;
 // Prime, so that the cuts fall everywhere in the messages over the run.
 constexpr std::size_t stride = 23;
 
-class MysqlCuts : public mysql_test {
+class SqlCuts : public database_test {
 protected:
-    MysqlCuts() { sql("CREATE TABLE " + prefix() + "payment (amount INT) ENGINE = InnoDB"); }
-    ~MysqlCuts() override { sql("DROP TABLE " + prefix() + "payment"); }
-
-    static int server_port() { return testing_support::mysql_port(); }
+    SqlCuts() { sql("CREATE TABLE " + prefix() + "payment (amount int)"); }
+    ~SqlCuts() override { sql("DROP TABLE " + prefix() + "payment"); }
 
     std::string effects() { return sql("SELECT count(*) FROM " + prefix() + "payment"); }
     std::string records() {
@@ -33,20 +30,19 @@ protected:
         sql("DELETE FROM " + record_table());
     }
 
-    testing_support::tcp_proxy proxy_{server_port()};
+    testing_support::tcp_proxy proxy_{database_port()};
 };
 
-class MysqlTransactCuts : public MysqlCuts {
+class SqlTransactCuts : public SqlCuts {
 protected:
-    using payment = std::function<outcome<std::string>(testing_support::mysql_client& client,
-                                                       mysql_transaction& port)>;
+    using payment =
+        std::function<outcome<std::string>(database_client& client, database_transaction& port)>;
 
-    outcome<std::string> transact(testing_support::mysql_client& client, mysql_transaction& port) {
+    outcome<std::string> transact(database_client& client, database_transaction& port) {
         return engine_.transact<std::string>(port, request_of("PAY"), [&] { return pay(client); });
     }
     // The caller commits, and throws where it cannot.
-    outcome<std::string> execute_in(testing_support::mysql_client& client,
-                                    mysql_transaction& port) {
+    outcome<std::string> execute_in(database_client& client, database_transaction& port) {
         client.sql("BEGIN");
         auto out =
             engine_.execute_in<std::string>(port, request_of("PAY"), [&] { return pay(client); });
@@ -58,9 +54,9 @@ protected:
     // application itself met the error.
     std::optional<outcome<std::string>> run(const payment& how, const std::function<void()>& cut) {
         proxy_.never_cut();
-        testing_support::mysql_client client{proxy_.port()};
-        mysql_transaction port{client.native(),
-                               {.table_prefix = prefix(), .doubt_wait = milliseconds{500}}};
+        database_client client = client_at(proxy_.port());
+        database_transaction port{client.native(),
+                                  {.table_prefix = prefix(), .doubt_wait = milliseconds{500}}};
         (void)engine_.transact<std::string>(port, request_of("WARM"), [] { return std::string{}; });
         proxy_.never_cut();
         cut();
@@ -98,7 +94,7 @@ protected:
     }
 
 private:
-    std::string pay(testing_support::mysql_client& client) {
+    std::string pay(database_client& client) {
         client.sql("INSERT INTO " + prefix() + "payment VALUES (1)");
         return "paid";
     }
@@ -123,28 +119,29 @@ private:
     int lost_ = 0;
 };
 
-TEST_F(MysqlTransactCuts, RecordAndEffectStayTogetherWhereverItBreaks) {
+TEST_F(SqlTransactCuts, RecordAndEffectStayTogetherWhereverItBreaks) {
     cut_everywhere([&](auto& client, auto& port) { return transact(client, port); });
 }
 
-TEST_F(MysqlTransactCuts, RecordAndEffectStayTogetherInATransactionOfTheCallers) {
+TEST_F(SqlTransactCuts, RecordAndEffectStayTogetherInATransactionOfTheCallers) {
     cut_everywhere([&](auto& client, auto& port) { return execute_in(client, port); });
 }
 
-class MysqlStoreCuts : public MysqlCuts {
+class SqlStoreCuts : public SqlCuts {
 protected:
     std::unique_ptr<store> open_through() {
-        auto through = options();
-        through.port = static_cast<std::uint16_t>(proxy_.port());
-        return open_mysql_store(through).value();
+        auto through = options_at(proxy_.port());
+        through.table_prefix = prefix();
+        through.lanes = 1;
+        return open_database(through).value();
     }
 };
 
-TEST_F(MysqlStoreCuts, ADefiniteAnswerIsTrueAndADoubtIsResolvedByAskingAgain) {
+TEST_F(SqlStoreCuts, ADefiniteAnswerIsTrueAndADoubtIsResolvedByAskingAgain) {
     int definite = 0;
     int doubts = 0;
     for (const auto which : {direction::to_server, direction::to_client}) {
-        for (std::size_t bytes = 1; bytes < 2'500; bytes += 4 * stride) {
+        for (std::size_t bytes = 1; bytes < begin_bytes; bytes += begin_stride) {
             SCOPED_TRACE(bytes);
             clear();
             proxy_.never_cut();
