@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -47,21 +49,30 @@ public:
 
     // From now on: so many bytes pass in that direction, then both sides are closed. Once.
     void cut_after(direction which, std::size_t bytes) {
-        (which == direction::to_server ? to_server_ : to_client_) = bytes;
+        const std::scoped_lock lock{mutex_};
+        budgets_[static_cast<std::size_t>(which)].left = bytes;
     }
     void never_cut() {
-        to_server_ = unlimited;
-        to_client_ = unlimited;
-        server_bytes_ = 0;
-        client_bytes_ = 0;
+        const std::scoped_lock lock{mutex_};
+        for (budget& each : budgets_) each = {};
     }
     // Bytes that went through since the last never_cut().
     [[nodiscard]] std::size_t passed(direction which) const {
-        return which == direction::to_server ? server_bytes_ : client_bytes_;
+        const std::scoped_lock lock{mutex_};
+        return budgets_[static_cast<std::size_t>(which)].passed;
+    }
+    // The farewell of a client that is gone already would count for the next one.
+    void wait_until_idle() const {
+        while (open_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
 
 private:
     static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+    struct budget {
+        std::size_t left = unlimited;
+        std::size_t passed = 0;
+    };
 
     static sockaddr_in loopback(int port) {
         sockaddr_in where{};
@@ -81,7 +92,11 @@ private:
         while (!stop_) {
             if (!readable(listener_, 20)) continue;
             const int client = ::accept(listener_, nullptr, nullptr);
-            served.emplace_back([this, client] { serve(client); });
+            ++open_;
+            served.emplace_back([this, client] {
+                serve(client);
+                --open_;
+            });
         }
         for (auto& one : served) one.join();
     }
@@ -101,33 +116,43 @@ private:
             pollfd both[]{{.fd = client, .events = POLLIN, .revents = 0},
                           {.fd = server, .events = POLLIN, .revents = 0}};
             if (::poll(both, 2, 20) <= 0) continue;
-            if (both[0].revents != 0 && !pass(client, server, to_server_, server_bytes_)) return;
-            if (both[1].revents != 0 && !pass(server, client, to_client_, client_bytes_)) return;
+            if (both[0].revents != 0 && !pass(client, server, budgets_[0])) return;
+            if (both[1].revents != 0 && !pass(server, client, budgets_[1])) return;
         }
     }
 
-    bool pass(int from, int to, std::atomic<std::size_t>& left, std::atomic<std::size_t>& passed) {
+    // Counted before the bytes are on their way: whoever has an answer finds it counted.
+    bool pass(int from, int to, budget& of) {
         char bytes[16'384];
         const ssize_t got = ::read(from, bytes, sizeof bytes);
         if (got <= 0) return false;
-        const auto size = std::min(static_cast<std::size_t>(got), left.load());
+        const auto [size, cut] = spend(of, static_cast<std::size_t>(got));
         if (size > 0 && ::write(to, bytes, size) < 0) return false;
-        passed += size;
-        if (left == unlimited) return true;
-        left -= size;
-        if (left > 0) return true;
-        left = unlimited;
-        return false;
+        return !cut;
+    }
+
+    struct share {
+        std::size_t size;
+        bool cut;
+    };
+    share spend(budget& of, std::size_t wanted) {
+        const std::scoped_lock lock{mutex_};
+        const std::size_t size = std::min(wanted, of.left);
+        of.passed += size;
+        if (of.left == unlimited) return {.size = size, .cut = false};
+        of.left -= size;
+        if (of.left > 0) return {.size = size, .cut = false};
+        of.left = unlimited;
+        return {.size = size, .cut = true};
     }
 
     const int server_port_;
     int listener_ = -1;
     int port_ = 0;
     std::atomic<bool> stop_ = false;
-    std::atomic<std::size_t> to_server_ = unlimited;
-    std::atomic<std::size_t> to_client_ = unlimited;
-    std::atomic<std::size_t> server_bytes_ = 0;
-    std::atomic<std::size_t> client_bytes_ = 0;
+    std::atomic<int> open_ = 0;
+    mutable std::mutex mutex_;
+    budget budgets_[2]; // by direction
     std::thread thread_;
 };
 
