@@ -20,7 +20,7 @@ constexpr std::size_t callers = 64;
 constexpr std::size_t few_records = 1'000;
 constexpr std::size_t many_records = 1'000'000;
 // Short turns: whatever else the machine and its disk do meets all sides alike.
-constexpr seconds turn{0.25};
+constexpr seconds turn{0.5};
 constexpr seconds usual_round{2};
 
 class semel_side {

@@ -10,17 +10,16 @@
 
 #include "base/mutant.hpp"
 #include "semel/assert.hpp"
-#include "store/parker.hpp"
 
 namespace semel {
 
-// A queued job and who waits for it: a completion (then the lane owns the ticket), or a parked
-// thread.
+// A queued job and who waits for it: a completion (then the lane owns the ticket), or a thread that
+// sleeps in a room.
 struct batch_lane::ticket {
     job it;
     std::size_t bytes = 0;
     completion done = {};
-    parker* parked = nullptr;
+    waiting_room* room = nullptr;
     bool taken = false; // guarded by the lane's mutex: in a batch, so an answer will come
     std::atomic<bool> finished = false;
 };
@@ -62,7 +61,7 @@ std::size_t weight(const record_id& id, const command& what) {
 }
 
 batch_lane::batch_lane(batch_backend& backend, lane_wake wake, lane_options options)
-    : backend_(backend), options_(options), wake_(std::move(wake)) {
+    : backend_(backend), options_(options), wake_(std::move(wake)), rooms_(options.batch_max) {
     SEMEL_ASSERT(options_.batch_max > 0);
 }
 
@@ -141,20 +140,21 @@ result<reply> batch_lane::call(const record_id& id, command what, std::optional<
     mine.it.id = id;
     mine.it.what = std::move(what);
     mine.it.now = now;
-    mine.parked = &parker::mine();
 
     std::unique_lock lock{mutex_};
     if (!admit(mine)) return overloaded();
+    mine.room = &rooms_.seat();
     enqueue(mine);
     while (!mine.finished) {
         if (!leading_ && !mine.taken) {
             lead(lock);
             continue;
         }
-        const int seen = mine.parked->ticket();
+        const int seen = mine.room->ticket();
         lock.unlock();
-        // Answered between the two lines above: the ticket has moved on and park() returns at once.
-        if (!mine.finished) mine.parked->park(seen);
+        // Answered between the two lines above: the room's has moved on and sleep() returns at
+        // once.
+        if (!mine.finished) mine.room->sleep(seen);
         if (mine.finished) return std::move(*mine.it.answer);
         lock.lock();
     }
@@ -198,6 +198,7 @@ std::vector<batch_lane::ticket*> batch_lane::take_batch() {
     take(callers_, batch, bytes);
     for (std::size_t at = owners; at < batch.size(); ++at) caller_bytes_ -= batch[at]->bytes;
     for (ticket* one : batch) one->taken = true;
+    rooms_.next();
     return batch;
 }
 
@@ -215,16 +216,16 @@ void batch_lane::lead(std::unique_lock<std::mutex>& lock) {
     std::sort(jobs.begin(), jobs.end(), [](const job* a, const job* b) { return a->id < b->id; });
     backend_.execute(jobs);
 
-    // Parked callers are woken before the lane goes on, so that their next commands come into the
+    // Seated callers are woken before the lane goes on, so that their next commands come into the
     // next batch: else there are always two halves, and two commits where one would do.
-    const auto is_parked = [](const ticket* one) { return one->parked != nullptr; };
-    const auto split = std::stable_partition(batch.begin(), batch.end(), is_parked);
-    const std::span<ticket* const> parked{batch.begin(), split};
-    answer(parked);
+    const auto is_seated = [](const ticket* one) { return one->room != nullptr; };
+    const auto split = std::stable_partition(batch.begin(), batch.end(), is_seated);
+    const std::span<ticket* const> seated{batch.begin(), split};
+    answer(seated);
 
     lock.lock();
     leading_ = false;
-    returning_ = parked.size();
+    returning_ = seated.size();
     pass_on();
     lock.unlock();
     // Completions may do anything, also wait for this lane.
@@ -246,30 +247,35 @@ void batch_lane::gather(std::unique_lock<std::mutex>& lock) {
     returning_ = 0;
 }
 
-// The lane is idle and something may wait: a parked caller leads next, else the lane's own thread.
+// The lane is idle and something may wait: a seated caller leads next, else the lane's own thread.
 void batch_lane::pass_on() {
     if (empty()) return;
     const ticket* next = owners_.empty() ? callers_.front() : owners_.front();
-    if (next->parked != nullptr) {
-        next->parked->unpark();
+    if (next->room != nullptr) {
+        next->room->wake_one();
     } else {
         ask_for_pump();
     }
 }
 
 void batch_lane::answer(std::span<ticket* const> batch) {
+    waiting_room* last = nullptr;
+    const auto wake_up_to = [&last](waiting_room* next) {
+        if (last != nullptr && last != next) last->wake_all();
+        last = next;
+    };
     for (ticket* one : batch) {
         SEMEL_ASSERT(one->it.answer.has_value());
-        if (one->parked == nullptr) {
+        wake_up_to(one->room);
+        if (one->room == nullptr) {
             const std::unique_ptr<ticket> owned{one};
             owned->done(std::move(*owned->it.answer));
-            continue;
+        } else {
+            // The ticket lives on its thread's stack, and is gone now.
+            one->finished.store(true, std::memory_order_release);
         }
-        // The ticket lives on its thread's stack and is gone once `finished` is set.
-        parker* waiting = one->parked;
-        one->finished.store(true, std::memory_order_release);
-        waiting->unpark();
     }
+    wake_up_to(nullptr);
 }
 
 std::uint64_t batch_lane::refused() const {

@@ -16,6 +16,7 @@
 
 #include "semel/function.hpp"
 #include "semel/store.hpp"
+#include "store/waiting_rooms.hpp"
 
 namespace semel {
 
@@ -94,6 +95,7 @@ private:
     mutable std::mutex mutex_;
     // Guarded by mutex_.
     lane_wake wake_;
+    waiting_rooms rooms_;
     queue owners_;  // commands of running attempts: never refused, taken first
     queue callers_; // begins, lookups, operator acts
     std::size_t caller_bytes_ = 0;

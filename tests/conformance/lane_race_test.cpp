@@ -1,6 +1,9 @@
 // The batch lane under threads; its rules, one by one and without threads, are in tests/unit/store.
 #include <gtest/gtest.h>
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <atomic>
 #include <functional>
 #include <latch>
@@ -11,7 +14,6 @@
 
 #include "store/lane.hpp"
 #include "store/laned_store.hpp"
-#include "store/parker.hpp"
 
 namespace semel {
 namespace {
@@ -82,34 +84,55 @@ TEST(LaneRace, BlockingCallersLeadByThemselves) {
     EXPECT_LE(backend.batches, threads * each);
 }
 
+// A signal without SA_RESTART ends a sleep for no reason.
+void interrupt_sleep(std::thread& of) {
+    struct sigaction quiet = {};
+    quiet.sa_handler = [](int) {};
+    ::sigaction(SIGUSR1, &quiet, nullptr);
+    for (int i = 0; i < 100; ++i) {
+        ::pthread_kill(of.native_handle(), SIGUSR1);
+        std::this_thread::yield();
+    }
+}
+
 // A caller whose command is in a batch already must not lead another one, or an empty one.
 TEST(LaneRace, CallerWokenTooEarlyWaitsForItsAnswer) {
     slow_backend backend;
     batch_lane lane{backend, [] {}};
-    std::atomic<parker*> parked = nullptr;
-    const auto wake_early = [&](result<reply>) {
-        for (int i = 0; i < 100; ++i) {
-            parked.load()->unpark();
-            std::this_thread::yield();
-        }
-    };
     std::thread caller;
     // During the first batch nobody else leads, so the second one holds both commands.
     lane.submit({.id = id_of(1), .what = commands::remove{}}, [](result<reply>) {});
     backend.meanwhile = [&] {
-        lane.submit({.id = id_of(2), .what = commands::remove{}}, wake_early);
-        caller = std::thread{[&] {
-            parked = &parker::mine();
-            EXPECT_TRUE(lane.call(id_of(3), commands::remove{}, {}));
-        }};
+        lane.submit({.id = id_of(2), .what = commands::remove{}}, [](result<reply>) {});
+        caller = std::thread{[&] { EXPECT_TRUE(lane.call(id_of(3), commands::remove{}, {})); }};
         while (lane.waiting() < 2) std::this_thread::yield();
     };
 
     lane.pump();
+    backend.meanwhile = [&] { interrupt_sleep(caller); };
     lane.pump();
     caller.join();
 
     EXPECT_EQ(backend.batches, 2U);
+}
+
+// More callers than all rooms have seats: some are woken with others and sleep again.
+TEST(LaneRace, EverybodyIsAnsweredWhereRoomsAreShared) {
+    slow_backend backend;
+    batch_lane lane{backend, [] { ADD_FAILURE() << "nobody submitted"; }, {.batch_max = 1}};
+    std::atomic<std::size_t> answered = 0;
+    std::vector<std::thread> all;
+
+    for (std::size_t i = 0; i < 40; ++i) {
+        all.emplace_back([&, i] {
+            for (std::size_t n = 0; n < 50; ++n) {
+                if (lane.call(id_of(i), commands::remove{}, {})) ++answered;
+            }
+        });
+    }
+    for (auto& one : all) one.join();
+
+    EXPECT_EQ(answered, 40U * 50U);
 }
 
 TEST(LaneRace, DestructionAnswersWhatCompletionsSubmit) {

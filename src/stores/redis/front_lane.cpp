@@ -5,8 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "store/parker.hpp"
-
 namespace semel::redis {
 
 namespace {
@@ -65,11 +63,12 @@ result<void> front_debts::pay_all(link& on) {
 
 // ---- the queue ----------------------------------------------------------------------------------
 
-// Who waits for it is a completion (then the lane owns the ticket), or a parked thread.
+// Who waits for it is a completion (then the lane owns the ticket), or a thread
+// that sleeps in a room.
 struct front_lane::ticket {
     front_task task;
     front_completion done = {};
-    parker* parked = nullptr;
+    waiting_room* room = nullptr;
     bool taken = false; // guarded by the lane's mutex
     std::atomic<bool> finished = false;
 };
@@ -80,6 +79,7 @@ front_lane::front_lane(front_lane_options options)
       wake_(options.wake),
       on_(std::move(options.link)),
       debts_(std::move(options.pattern)),
+      rooms_(options.batch_max),
       thread_([this] { run(); }) {}
 
 front_lane::~front_lane() {
@@ -110,18 +110,19 @@ void front_lane::submit(std::string key, front_command what, front_completion do
 }
 
 result<front_sight> front_lane::call(std::string key, front_command what) {
-    ticket mine{.task = {std::move(key), std::move(what), wake_}, .parked = &parker::mine()};
+    ticket mine{.task = {std::move(key), std::move(what), wake_}};
     std::unique_lock lock{mutex_};
     if (!admit(mine)) return overloaded();
+    mine.room = &rooms_.seat();
     queue_.push_back(&mine);
     while (!mine.finished) {
         if (!leading_ && !mine.taken) {
             lead(lock);
             continue;
         }
-        const int seen = mine.parked->ticket();
+        const int seen = mine.room->ticket();
         lock.unlock();
-        if (!mine.finished) mine.parked->park(seen);
+        if (!mine.finished) mine.room->sleep(seen);
         if (mine.finished) return mine.task.take();
         lock.lock();
     }
@@ -144,6 +145,7 @@ void front_lane::lead(std::unique_lock<std::mutex>& lock) {
     const std::vector<ticket*> batch{queue_.begin(), end};
     queue_.erase(queue_.begin(), end);
     for (ticket* one : batch) one->taken = true;
+    rooms_.next();
     if (std::exchange(clearing_, false)) debts_.add_all();
     lock.unlock();
 
@@ -156,10 +158,10 @@ void front_lane::lead(std::unique_lock<std::mutex>& lock) {
     pass_on();
 }
 
-// A parked caller leads next, else the lane's own thread.
+// A seated caller leads next, else the lane's own thread.
 void front_lane::pass_on() {
-    if (!queue_.empty() && queue_.front()->parked != nullptr) {
-        queue_.front()->parked->unpark();
+    if (!queue_.empty() && queue_.front()->room != nullptr) {
+        queue_.front()->room->wake_one();
     } else if (!queue_.empty() || owes_ || stopping_) {
         changed_.notify_one();
     }
@@ -223,17 +225,21 @@ void front_lane::give_up(std::span<ticket* const> batch, const failure& why) {
 }
 
 void front_lane::answer(std::span<ticket* const> batch) {
+    waiting_room* last = nullptr;
+    const auto wake_up_to = [&last](waiting_room* next) {
+        if (last != nullptr && last != next) last->wake_all();
+        last = next;
+    };
     for (ticket* one : batch) {
-        if (one->parked == nullptr) {
+        wake_up_to(one->room);
+        if (one->room == nullptr) {
             const std::unique_ptr<ticket> owned{one};
             owned->done(owned->task.take());
-            continue;
+        } else {
+            one->finished = true; // the ticket lives on its thread's stack, and is gone now
         }
-        // The ticket lives on its thread's stack and is gone once `finished` is set.
-        parker* const waiting = one->parked;
-        one->finished = true;
-        waiting->unpark();
     }
+    wake_up_to(nullptr);
 }
 
 } // namespace semel::redis

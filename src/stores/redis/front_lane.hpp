@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "semel/tiered.hpp"
+#include "store/waiting_rooms.hpp"
 #include "stores/redis/front_task.hpp"
 #include "stores/redis/link.hpp"
 
@@ -83,6 +84,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     // Guarded by mutex_.
+    waiting_rooms rooms_;
     std::deque<ticket*> queue_;
     bool leading_ = false;
     bool owes_ = false;

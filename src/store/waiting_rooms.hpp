@@ -1,0 +1,50 @@
+// Where the blocking callers of a lane sleep until their batch is answered.
+//
+// Those who will most likely be answered together sleep on one word, so that waking them all is one
+// system call, and whoever wakes them is not interrupted by each. Wake-ups may be spurious:
+// sleepers re-check.
+//
+// A futex of our own: std::atomic::wait yields the processor several times before it sleeps, which
+// with many callers costs more than the batches they wait for.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+namespace semel {
+
+// Thread-safe.
+class waiting_room {
+public:
+    [[nodiscard]] int ticket() const { return word_.load(); }
+    // Returns when somebody was woken here since that ticket was taken, or before.
+    void sleep(int ticket);
+    void wake_one();
+    void wake_all();
+
+private:
+    void wake(int how_many);
+
+    std::atomic<int> word_ = 0;
+    std::atomic<int> sleepers_ = 0; // or about to sleep: none spares a system call
+};
+
+// The rooms of one lane, used in turn. Where more callers wait than all have seats, some are woken
+// too early and sleep again.
+class waiting_rooms {
+public:
+    explicit waiting_rooms(std::size_t seats) : seats_(seats) {}
+
+    // The two are called under the lane's mutex.
+    [[nodiscard]] waiting_room& seat();
+    void next(); // a batch was taken: who comes now will be in another one
+
+private:
+    const std::size_t seats_; // per room, as many as a batch has
+    std::array<waiting_room, 16> rooms_;
+    std::size_t open_ = 0;
+    std::size_t taken_ = 0; // seats of the open one
+};
+
+} // namespace semel
