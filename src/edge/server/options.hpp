@@ -1,0 +1,75 @@
+// How a server listens and what it puts up with. Plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "edge/wire/address.hpp"
+#include "edge/wire/body_reader.hpp"
+#include "semel/http/framing.hpp"
+#include "semel/http/problem.hpp"
+#include "semel/log.hpp"
+#include "semel/result.hpp"
+#include "semel/time.hpp"
+
+namespace semel::edge {
+
+struct tls_server_options {
+    std::string certificate_file = {}; // PEM, with the chain
+    std::string key_file = {};         // PEM
+    // Who signs the certificates of clients. Empty: none is asked for. A client that shows one is
+    // trusted, as if its address were.
+    std::string client_ca_file = {};
+    enum class client_certificate : std::uint8_t {
+        optional,
+        required
+    } client = client_certificate::optional;
+};
+
+// Every wait has an end.
+struct server_times {
+    duration head = std::chrono::seconds{10}; // from its first byte, or from connecting, to its end
+    duration idle = std::chrono::seconds{60}; // between two requests
+    // A body may stop for this long; one that is taken whole also keeps up body_rate_min after it.
+    duration body = std::chrono::seconds{30};
+    std::size_t body_rate_min = 1'024; // bytes per second
+    // The same for a client that reads.
+    duration write = std::chrono::seconds{30};
+    std::size_t write_rate_min = std::size_t{16} << 10U;
+    duration linger = std::chrono::seconds{2}; // for a refused client to stop sending
+};
+
+struct server_options {
+    host_port listen = {.host = "127.0.0.1", .port = 0}; // port 0: any free one
+    unsigned threads = 0;                                // 0: one per core
+    std::size_t connections_max = 10'000;                // above: closed at once, and counted
+    std::vector<network> trusted = {};                   // peers whose word counts
+    std::optional<tls_server_options> tls = {};
+    http::head_options heads = {};
+    body_limits bodies = {};
+    std::size_t body_bytes_max = std::size_t{8} << 20U; // of requests that handlers get whole
+    server_times times = {};
+    http::problem_options problems = {};
+    std::shared_ptr<logger> log = {}; // none: spdlog to stderr
+};
+
+// invalid_argument names the option.
+[[nodiscard]] result<void> check(const server_options& options);
+
+// Since the start, except `open`.
+struct server_counts {
+    std::uint64_t accepted = 0;
+    std::uint64_t refused = 0; // over connections_max
+    std::uint64_t open = 0;    // now
+    std::uint64_t requests = 0;
+    std::uint64_t malformed = 0; // heads and bodies
+    std::uint64_t timed_out = 0; // too slow in sending or reading
+};
+
+enum class drained : std::uint8_t { all, cut_off };
+
+} // namespace semel::edge

@@ -1,0 +1,73 @@
+#include "edge/server/worker.hpp"
+
+#include <algorithm>
+
+#include "semel/http/problem.hpp"
+
+namespace semel::edge {
+namespace {
+
+std::string date_now() {
+    return http::http_date(
+        std::chrono::time_point_cast<duration>(std::chrono::system_clock::now()));
+}
+
+} // namespace
+
+void worker::enter(const std::shared_ptr<resident>& one) {
+    one->place_ = residents_.insert(residents_.end(), one);
+}
+
+void worker::leave(resident& one) {
+    if (!one.place_) return;
+    asio::post(context_, [kept = std::move(**one.place_)] {});
+    residents_.erase(*std::exchange(one.place_, {}));
+}
+
+void worker::drain() {
+    for (auto at = residents_.begin(); at != residents_.end();) {
+        const auto kept = *at++;
+        kept->on_drain();
+    }
+}
+
+void worker::start(duration tick_time) {
+    tick_ = tick_time;
+    date_ = date_now();
+    tick();
+    thread_ = std::thread{[this] { context_.run(); }};
+}
+
+void worker::stop() {
+    context_.stop();
+    if (thread_.joinable()) thread_.join();
+    residents_.clear();
+}
+
+void worker::tick() {
+    ticker_.expires_after(tick_);
+    ticker_.async_wait([this](boost::system::error_code cancelled) {
+        if (cancelled) return;
+        date_ = date_now();
+        const auto now = clock::now();
+        for (auto at = residents_.begin(); at != residents_.end();) {
+            const auto kept = *at++;
+            kept->on_tick(now);
+        }
+        tick();
+    });
+}
+
+crew::crew(unsigned threads, duration tick) {
+    const unsigned count =
+        threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+    for (unsigned i = 0; i < count; ++i) workers_.push_back(std::make_shared<worker>());
+    for (const auto& one : workers_) one->start(tick);
+}
+
+void crew::stop() {
+    for (const auto& one : workers_) one->context().stop();
+    for (const auto& one : workers_) one->stop();
+}
+
+} // namespace semel::edge

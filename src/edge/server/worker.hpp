@@ -1,0 +1,103 @@
+// One thread with its own event loop. Everything that belongs to a connection happens on the worker
+// it was given to, so connections need no locks.
+#pragma once
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "semel/time.hpp"
+
+namespace semel::edge {
+
+namespace asio = boost::asio;
+
+using clock = std::chrono::steady_clock;
+
+// Shared by whatever may want to call back into it: an answer that comes from another thread after
+// the server has gone finds a loop that no longer runs, not a dangling one.
+class worker : public std::enable_shared_from_this<worker> {
+public:
+    // Something with deadlines. A timer for each would cost more than the requests: deadlines are
+    // looked at once per tick.
+    class resident {
+    public:
+        virtual ~resident() = default;
+        // May close connections, whose handlers come later; destroys nothing itself.
+        virtual void on_tick(clock::time_point now) = 0;
+        // No new requests from here on.
+        virtual void on_drain() = 0;
+
+    private:
+        friend worker;
+        std::optional<std::list<std::shared_ptr<resident>>::iterator> place_ = {};
+    };
+
+    worker() : ticker_(context_) {}
+    worker(const worker&) = delete;
+    worker& operator=(const worker&) = delete;
+
+    [[nodiscard]] asio::io_context& context() { return context_; }
+    [[nodiscard]] bool is_this_thread() { return context_.get_executor().running_in_this_thread(); }
+    // Runs `what` at once if this is the worker's thread, else soon.
+    template <class What> void run(What what) {
+        if (is_this_thread()) return what();
+        asio::post(context_, std::move(what));
+    }
+
+    // ---- on its thread
+    // Keeps it until it leaves, or the worker ends.
+    void enter(const std::shared_ptr<resident>& one);
+    // It is destroyed later, not under the caller's feet.
+    void leave(resident& one);
+    void drain();
+    // For Date headers; changes once per second.
+    [[nodiscard]] std::string_view date() const { return date_; }
+
+    // ---- for its owner
+    void start(duration tick);
+    void stop();
+
+private:
+    void tick();
+
+    asio::io_context context_{1};
+    asio::executor_work_guard<asio::io_context::executor_type> guard_{context_.get_executor()};
+    asio::steady_timer ticker_;
+    duration tick_ = {};
+    std::list<std::shared_ptr<resident>> residents_; // shared with their handlers under way
+    std::string date_;
+    std::thread thread_;
+};
+
+// The workers of one server.
+class crew {
+public:
+    crew(unsigned threads, duration tick);
+    ~crew() { stop(); }
+    crew(const crew&) = delete;
+    crew& operator=(const crew&) = delete;
+
+    [[nodiscard]] std::size_t size() const { return workers_.size(); }
+    [[nodiscard]] worker& operator[](std::size_t index) { return *workers_[index]; }
+    [[nodiscard]] worker& next() { return *workers_[turn_++ % workers_.size()]; }
+    // Ends all threads; what was under way is dropped.
+    void stop();
+
+private:
+    std::vector<std::shared_ptr<worker>> workers_; // shared with answers under way
+    std::size_t turn_ = 0;
+};
+
+} // namespace semel::edge
