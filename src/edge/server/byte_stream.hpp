@@ -3,13 +3,16 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "edge/server/worker.hpp"
+#include "edge/wire/address.hpp"
 
 namespace semel::edge {
 
@@ -28,6 +31,15 @@ public:
     [[nodiscard]] bool is_tls() const { return tls_.has_value(); }
     void use_tls(asio::ssl::context& with) { tls_.emplace(socket_, with); }
 
+    // The certificate of the other end must be for this host.
+    void expect_host(const std::string& host) {
+        tls_->set_verify_callback(asio::ssl::host_name_verification{host});
+        // What SSL_set_tlsext_host_name does, without its old cast. Names only: addresses have
+        // none.
+        if (parse_address(host)) return;
+        SSL_ctrl(tls_->native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                 const_cast<char*>(host.c_str()));
+    }
     [[nodiscard]] SSL* tls_handle() { return tls_->native_handle(); }
 
     template <class Handler>

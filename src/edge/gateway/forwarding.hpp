@@ -1,0 +1,31 @@
+// What the upstream gets to see of a request. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "edge/gateway/options.hpp"
+#include "semel/http/exchange.hpp"
+#include "semel/http/message.hpp"
+#include "semel/http/tenant.hpp"
+
+namespace semel::edge {
+
+struct client_facts {
+    std::string_view address = {};
+    http::peer_trust trust = http::peer_trust::untrusted;
+    enum class over : std::uint8_t { plain, tls } transport = over::plain;
+};
+
+// Appends the head of the request for the upstream. Hop-by-hop headers go, Via and X-Forwarded-For,
+// -Proto and -Host come; what an untrusted client says about itself in them is not passed on.
+// `call` is null for requests that pass through.
+void write_forwarded_head(std::string& to, const upstream_options& upstream,
+                          const http::request_head& head, const http::protected_call* call,
+                          const client_facts& client, const http::body_framing& framing);
+
+// The headers of a response that is passed on: without hop-by-hop ones.
+[[nodiscard]] http::header_list response_headers(http::header_list&& from);
+
+} // namespace semel::edge

@@ -1,0 +1,54 @@
+// A request that passes through unprotected: streamed both ways, no faster than the slower end.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "edge/gateway/gateway_state.hpp"
+#include "edge/gateway/upstream_call.hpp"
+#include "edge/server/exchange.hpp"
+#include "edge/server/session.hpp"
+
+namespace semel::edge {
+
+class relay final : public exchange,
+                    public upstream_call,
+                    public std::enable_shared_from_this<relay> {
+public:
+    relay(gateway_state& gateway, session& client) : gateway_(gateway), client_(&client) {}
+
+    // ---- from the client
+    void start() override;
+    void on_piece(std::string_view piece, more then) override;
+    void on_sent() override;
+    void on_end(ending how) override;
+
+    // ---- from the upstream
+    [[nodiscard]] asked_with method() const override { return method_; }
+    [[nodiscard]] bool is_safe() const override { return safe_; }
+    void on_connection(upstream_connection& by) override;
+    [[nodiscard]] outgoing first() override { return part_; }
+    void on_request_part_sent() override;
+    void on_response_head(response_head&& head) override;
+    void on_response_piece(std::string_view piece, more then) override;
+    void on_upstream_failed(upstream_failure why) override;
+
+private:
+    void submit();
+    void answer_head(std::string_view piece, more then);
+
+    gateway_state& gateway_;
+    session* client_;                         // null when it has ended
+    upstream_connection* upstream_ = nullptr; // null when it is not ours
+    bool submitted_ = false;
+    asked_with method_ = asked_with::other;
+    bool safe_ = false;
+    bool chunked_ = false; // the request's body
+    std::string head_;     // of the request, or of its next chunk
+    outgoing part_;
+    bool answered_ = false; // the head of the answer is on its way
+    response_head response_;
+};
+
+} // namespace semel::edge
