@@ -20,6 +20,7 @@ public:
 
 void add_demo_command(CLI::App& tool);         // demo
 void add_fingerprint_commands(CLI::App& tool); // canonical, fingerprint
+void add_gateway_command(CLI::App& tool);      // gateway
 void add_id_commands(CLI::App& tool);          // id new, id show
 void add_migrate_command(CLI::App& tool);      // migrate
 

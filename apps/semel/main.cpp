@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
     tool.require_subcommand(0, 1);
     semel::app::add_demo_command(tool);
     semel::app::add_fingerprint_commands(tool);
+    semel::app::add_gateway_command(tool);
     semel::app::add_id_commands(tool);
     semel::app::add_migrate_command(tool);
 

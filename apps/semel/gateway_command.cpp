@@ -1,0 +1,192 @@
+#include <csignal>
+#include <iostream>
+#include <memory>
+
+#include "commands.hpp"
+#include "edge/gateway/gateway.hpp"
+#include "gateway_arguments.hpp"
+#include "semel/engine.hpp"
+#include "semel/open.hpp"
+
+namespace semel::app {
+namespace {
+
+// Blocked before any thread begins, so that all inherit it and only wait() sees them.
+class stop_signals {
+public:
+    stop_signals() {
+        sigemptyset(&set_);
+        sigaddset(&set_, SIGTERM);
+        sigaddset(&set_, SIGINT);
+        pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    }
+    // The next one, after this, ends the process at once.
+    void wait() {
+        int got = 0;
+        sigwait(&set_, &got);
+        pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
+    }
+
+private:
+    sigset_t set_ = {};
+};
+
+template <class T> T opened(result<T> made) {
+    if (made) return *std::move(made);
+    const errc code = made.error().code;
+    if (code == errc::invalid_argument || code == errc::unknown_store ||
+        code == errc::unsupported) {
+        throw usage_error(describe(made.error()));
+    }
+    throw std::runtime_error(describe(made.error()));
+}
+
+// Without what may hold a password.
+std::string store_kind(const std::string& url) {
+    return url.substr(0, url.find(':'));
+}
+
+void serve(const gateway_arguments& with) {
+    const edge::gateway_options options = options_of(with);
+    stop_signals stop;
+    semel::engine engine{
+        opened(open(with.store)), {}, {.operations = edge::operations_of(options).value()}};
+    const auto gateway = opened(edge::gateway::start(options, engine));
+    std::cout << "semel gateway: listening on " << (options.server.tls ? "https://" : "http://")
+              << gateway->address().text() << ", upstream " << with.upstream << ", store "
+              << store_kind(with.store) << std::endl;
+    stop.wait();
+    if (gateway->drain() == edge::drained::all) {
+        std::cout << "semel gateway: drained" << std::endl;
+        return;
+    }
+    std::cerr << "semel: the drain time is over and requests are still under way\n";
+    throw CLI::RuntimeError{1};
+}
+
+void add_tenant_options(CLI::App& command, gateway_arguments& with) {
+    const std::string group = "Tenants (one of the first three)";
+    command
+        .add_option_function<std::string>(
+            "--single-tenant",
+            [&with](const std::string& name) { with.single_tenant = name.empty() ? "main" : name; },
+            "all clients are one tenant; its name, default main")
+        ->expected(0, 1)
+        ->type_name("[NAME]")
+        ->group(group);
+    command.add_option("--tenant-header", with.tenant_header, "a trusted proxy names it here")
+        ->type_name("HEADER")
+        ->group(group);
+    command
+        .add_option("--tenant-tokens", with.tenant_tokens,
+                    "bearer tokens: lines of SHA-256 in hex and tenant")
+        ->type_name("FILE")
+        ->group(group);
+    command.add_option("--trust", with.trust, "peers whose word counts: addresses or networks")
+        ->type_name("NETWORK")
+        ->group(group);
+}
+
+void add_route_options(CLI::App& command, gateway_arguments& with) {
+    const std::string group = "Routes";
+    command
+        .add_option("--route", with.routes,
+                    "what is protected: [NAME=][METHODS:]PATTERN, as in ORDER=POST:/orders/**; "
+                    "default POST,PATCH:/**")
+        ->type_name("ROUTE")
+        ->group(group);
+    auto* const require =
+        command.add_flag("--require-key", with.require_key, "no key: 400")->group(group);
+    command.add_flag("--derive-key", with.derive_key, "no key: made from the request")
+        ->excludes(require)
+        ->group(group);
+    command.add_flag("--strict-key", with.strict_key, "keys must be quoted")->group(group);
+    command.add_option("--key-header", with.key_headers, "default Idempotency-Key")
+        ->type_name("HEADER")
+        ->group(group);
+    command.add_option("--profile", with.profile, "2xx, ietf, stripe-v1 or stripe-v2")
+        ->capture_default_str()
+        ->group(group);
+    command.add_option("--lease", with.lease)
+        ->capture_default_str()
+        ->type_name("TIME")
+        ->group(group);
+    command.add_option("--retention", with.retention, "how long repeats get the first answer")
+        ->capture_default_str()
+        ->type_name("TIME")
+        ->group(group);
+    command.add_option("--wait", with.wait, "for a request in progress; 0s: 409 at once")
+        ->capture_default_str()
+        ->type_name("TIME")
+        ->group(group);
+    command.add_option("--on-lease-expiry", with.on_lease_expiry, "retry, hold or probe")
+        ->capture_default_str()
+        ->group(group);
+    command.add_option("--probe", with.probe, "path of the upstream that knows what happened")
+        ->type_name("PATH")
+        ->group(group);
+    command.add_flag("--fail-open", with.fail_open, "go on without the store while it is away")
+        ->group(group);
+    command.add_option("--forward-key", with.forward, "same, child or none")
+        ->capture_default_str()
+        ->group(group);
+    command.add_option("--body-max", with.body_max, "bytes of a protected request")
+        ->capture_default_str()
+        ->group(group);
+}
+
+void add_connection_options(CLI::App& command, gateway_arguments& with) {
+    const std::string group = "Connections";
+    command.add_option("--host", with.hosts, "answer for these hosts only")->group(group);
+    command.add_option("--connect-time", with.connect_time)
+        ->capture_default_str()
+        ->type_name("TIME")
+        ->group(group);
+    command.add_option("--answer-time", with.answer_time, "for the upstream to answer")
+        ->capture_default_str()
+        ->type_name("TIME")
+        ->group(group);
+    command.add_option("--drain-time", with.drain_time, "after SIGTERM or SIGINT")
+        ->capture_default_str()
+        ->type_name("TIME")
+        ->group(group);
+    command.add_option("--upstream-ca", with.upstream_ca)->type_name("FILE")->group(group);
+    command.add_option("--tls-cert", with.tls_certificate)->type_name("FILE")->group(group);
+    command.add_option("--tls-key", with.tls_key)->type_name("FILE")->group(group);
+    command.add_option("--client-ca", with.client_ca, "clients with its certificates are trusted")
+        ->type_name("FILE")
+        ->group(group);
+    command
+        .add_flag("--require-client-cert", with.require_client_certificate, "refuse other clients")
+        ->group(group);
+    command.add_option("--threads", with.threads, "0: one per core")
+        ->capture_default_str()
+        ->group(group);
+    command.add_option("--connections", with.connections, "at most")
+        ->capture_default_str()
+        ->group(group);
+}
+
+} // namespace
+
+void add_gateway_command(CLI::App& tool) {
+    const auto with = std::make_shared<gateway_arguments>();
+    CLI::App* const command =
+        tool.add_subcommand("gateway", "stand in front of an HTTP service and make requests with "
+                                       "an Idempotency-Key take effect once");
+    command->add_option("--listen", with->listen)->capture_default_str()->type_name("HOST:PORT");
+    command->add_option("--upstream", with->upstream, "http:// or https://")
+        ->required()
+        ->type_name("URL");
+    command->add_option("--store", with->store, "as in sqlite:semel.db or memory:")
+        ->required()
+        ->type_name("URL");
+    add_tenant_options(*command, *with);
+    add_route_options(*command, *with);
+    add_connection_options(*command, *with);
+    command->footer("Answers of protected requests: see docs/http.md. SIGTERM and SIGINT drain: "
+                    "exit code 0 when all is done.");
+    command->callback([with] { serve(*with); });
+}
+
+} // namespace semel::app
