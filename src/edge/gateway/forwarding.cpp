@@ -66,7 +66,12 @@ void write_forwarded_head(std::string& to, const upstream_options& upstream,
 
 http::header_list response_headers(http::header_list&& from) {
     http::header_list headers = std::move(from);
+    const std::string* length = headers.find("Content-Length");
+    std::string kept = length != nullptr ? *length : std::string{};
     http::remove_hop_by_hop(headers);
+    if (!kept.empty() && !headers.contains("Content-Length")) {
+        headers.add("Content-Length", std::move(kept));
+    }
     return headers;
 }
 

@@ -25,7 +25,8 @@ void write_forwarded_head(std::string& to, const upstream_options& upstream,
                           const http::request_head& head, const http::protected_call* call,
                           const client_facts& client, const http::body_framing& framing);
 
-// The headers of a response that is passed on: without hop-by-hop ones.
+// The headers of a response that is passed on: without hop-by-hop ones. Content-Length stays for
+// answers to HEAD, where it is information; the writer of any other head leaves it out.
 [[nodiscard]] http::header_list response_headers(http::header_list&& from);
 
 } // namespace semel::edge

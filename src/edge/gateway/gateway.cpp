@@ -77,6 +77,12 @@ struct gateway::parts {
     parts(std::shared_ptr<gateway_state> made, unsigned threads)
         : state(std::move(made)), serves(state), workers(threads, tick) {}
 
+    // Sockets belong to the workers' contexts and go before them.
+    ~parts() {
+        workers.stop();
+        listens.reset();
+        state->pools.clear();
+    }
     void make_pools();
 
     const std::shared_ptr<gateway_state> state; // shared by all exchanges
@@ -120,9 +126,7 @@ result<std::unique_ptr<gateway>> gateway::start(gateway_options options, semel::
 
 gateway::gateway(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
 
-gateway::~gateway() {
-    parts_->workers.stop();
-}
+gateway::~gateway() = default;
 
 host_port gateway::address() const {
     return parts_->listens->address();

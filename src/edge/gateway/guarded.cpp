@@ -45,13 +45,12 @@ void guarded::claim() {
         call_.what,
         [self = shared_from_this()](execution&, work_done done) {
             if (self->home_->is_this_thread()) return self->execute(std::move(done));
-            asio::post(self->home_->context(), [self, done = std::move(done)]() mutable {
-                self->execute(std::move(done));
-            });
+            self->home_->post(
+                [self, done = std::move(done)]() mutable { self->execute(std::move(done)); });
         },
         [self = shared_from_this()](raw_outcome outcome) {
             if (self->home_->is_this_thread()) return self->on_outcome(std::move(outcome));
-            asio::post(self->home_->context(), [self, outcome = std::move(outcome)]() mutable {
+            self->home_->post([self, outcome = std::move(outcome)]() mutable {
                 self->on_outcome(std::move(outcome));
             });
         });

@@ -167,7 +167,8 @@ void upstream_connection::take_head() {
                 std::min<duration>(pool_.options().idle_time, *limit - std::chrono::seconds{1});
         }
         deadline_ = clock::time_point::max();
-        return call_->on_response_head(std::move(whole->head));
+        const auto kept = call_; // it may release this connection and be dropped by it
+        return kept->on_response_head(std::move(whole->head));
     }
 }
 
@@ -198,7 +199,8 @@ void upstream_connection::pump() {
         wanted_ = false;
         piece_used_ = got.used;
         deadline_ = clock::time_point::max();
-        call_->on_response_piece(got.content, body_.done() ? more::none : more::follows);
+        const auto kept = call_; // as above
+        kept->on_response_piece(got.content, body_.done() ? more::none : more::follows);
     }
     pumping_ = false;
 }

@@ -14,13 +14,15 @@ std::string date_now() {
 
 } // namespace
 
+thread_local worker* worker::current_ = nullptr;
+
 void worker::enter(const std::shared_ptr<resident>& one) {
     one->place_ = residents_.insert(residents_.end(), one);
 }
 
 void worker::leave(resident& one) {
     if (!one.place_) return;
-    asio::post(context_, [kept = std::move(**one.place_)] {});
+    asio::post(*context_, [kept = std::move(**one.place_)] {});
     residents_.erase(*std::exchange(one.place_, {}));
 }
 
@@ -35,18 +37,32 @@ void worker::start(duration tick_time) {
     tick_ = tick_time;
     date_ = date_now();
     tick();
-    thread_ = std::thread{[this] { context_.run(); }};
+    thread_ = std::thread{[this] {
+        current_ = this;
+        context_->run();
+    }};
 }
 
 void worker::stop() {
-    context_.stop();
+    if (context_) context_->stop();
     if (thread_.joinable()) thread_.join();
     residents_.clear();
 }
 
+// What is destroyed with the context may want to post to it, and is turned away.
+void worker::end() {
+    ticker_.reset();
+    guard_.reset();
+    {
+        const std::lock_guard lock{mutex_};
+        ended_ = true;
+    }
+    context_.reset();
+}
+
 void worker::tick() {
-    ticker_.expires_after(tick_);
-    ticker_.async_wait([this](boost::system::error_code cancelled) {
+    ticker_->expires_after(tick_);
+    ticker_->async_wait([this](boost::system::error_code cancelled) {
         if (cancelled) return;
         date_ = date_now();
         const auto now = clock::now();
@@ -63,6 +79,11 @@ crew::crew(unsigned threads, duration tick) {
         threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
     for (unsigned i = 0; i < count; ++i) workers_.push_back(std::make_shared<worker>());
     for (const auto& one : workers_) one->start(tick);
+}
+
+crew::~crew() {
+    stop();
+    for (const auto& one : workers_) one->end();
 }
 
 void crew::stop() {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,16 +45,22 @@ public:
         std::optional<std::list<std::shared_ptr<resident>>::iterator> place_ = {};
     };
 
-    worker() : ticker_(context_) {}
+    worker() = default;
     worker(const worker&) = delete;
     worker& operator=(const worker&) = delete;
 
-    [[nodiscard]] asio::io_context& context() { return context_; }
-    [[nodiscard]] bool is_this_thread() { return context_.get_executor().running_in_this_thread(); }
-    // Runs `what` at once if this is the worker's thread, else soon.
+    // Not after end().
+    [[nodiscard]] asio::io_context& context() { return *context_; }
+    [[nodiscard]] bool is_this_thread() const { return current_ == this; }
+    // Runs `what` soon; any thread. After end() it is dropped instead.
+    template <class What> void post(What what) {
+        const std::lock_guard lock{mutex_};
+        if (!ended_) asio::post(*context_, std::move(what));
+    }
+    // At once if this is the worker's thread.
     template <class What> void run(What what) {
         if (is_this_thread()) return what();
-        asio::post(context_, std::move(what));
+        post(std::move(what));
     }
 
     // ---- on its thread
@@ -67,14 +74,22 @@ public:
 
     // ---- for its owner
     void start(duration tick);
+    // Ends the thread; nothing runs any more.
     void stop();
+    // Destroys whatever was still to be run. What belongs to the context must be gone.
+    void end();
 
 private:
     void tick();
 
-    asio::io_context context_{1};
-    asio::executor_work_guard<asio::io_context::executor_type> guard_{context_.get_executor()};
-    asio::steady_timer ticker_;
+    static thread_local worker* current_;
+
+    std::mutex mutex_;
+    bool ended_ = false; // guarded by mutex_; the context goes after it is set
+    std::optional<asio::io_context> context_{std::in_place, 1};
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> guard_{
+        context_->get_executor()};
+    std::optional<asio::steady_timer> ticker_{*context_};
     duration tick_ = {};
     std::list<std::shared_ptr<resident>> residents_; // shared with their handlers under way
     std::string date_;
@@ -85,14 +100,14 @@ private:
 class crew {
 public:
     crew(unsigned threads, duration tick);
-    ~crew() { stop(); }
+    ~crew();
     crew(const crew&) = delete;
     crew& operator=(const crew&) = delete;
 
     [[nodiscard]] std::size_t size() const { return workers_.size(); }
     [[nodiscard]] worker& operator[](std::size_t index) { return *workers_[index]; }
     [[nodiscard]] worker& next() { return *workers_[turn_++ % workers_.size()]; }
-    // Ends all threads; what was under way is dropped.
+    // Ends all threads. The destructor also drops what was under way.
     void stop();
 
 private:
