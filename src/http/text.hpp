@@ -1,6 +1,7 @@
 // Characters and small texts of HTTP. ASCII only, no locale. Pure.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,10 +22,18 @@ namespace semel::http {
 [[nodiscard]] constexpr bool is_visible(char c) {
     return c > ' ' && c < '\x7F';
 }
-// RFC 9110: what names and methods are made of.
+// RFC 9110: what names and methods are made of. A table: every byte of every head asks it.
+inline constexpr auto token_chars = [] {
+    std::array<bool, 256> table{};
+    for (const char c : std::string_view{"!#$%&'*+-.^_`|~"})
+        table[static_cast<unsigned char>(c)] = true;
+    for (char c = '0'; c <= '9'; ++c) table[static_cast<unsigned char>(c)] = true;
+    for (char c = 'a'; c <= 'z'; ++c) table[static_cast<unsigned char>(c)] = true;
+    for (char c = 'A'; c <= 'Z'; ++c) table[static_cast<unsigned char>(c)] = true;
+    return table;
+}();
 [[nodiscard]] constexpr bool is_token_char(char c) {
-    return is_alpha(c) || is_digit(c) ||
-           std::string_view{"!#$%&'*+-.^_`|~"}.find(c) != std::string_view::npos;
+    return token_chars[static_cast<unsigned char>(c)];
 }
 // What a header's value may hold: the tab, printable ASCII and, since RFC 9110 allows it and
 // services put UTF-8 there, bytes from 0x80.

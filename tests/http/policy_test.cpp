@@ -171,6 +171,7 @@ TEST(StoreOutage, LineEndsInStoredValuesNeverReachAClient) {
     const std::size_t at = evil.body.find("/fine");
     ASSERT_NE(at, std::string::npos);
     evil.body.replace(at, 5, "/\r\nX:");
+    seal(evil);
     const record_id id{.tenant = "acme", .operation = "ORDER", .key = "k"};
     const owner_id owner{.high = 1, .low = 2};
     auto began = all.engine().records().call(id, commands::begin{.owner = owner, .lease = 10s});

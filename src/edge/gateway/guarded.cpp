@@ -12,6 +12,11 @@ namespace {
 
 using over = client_facts::over;
 
+// Servers take such a request without a length for one whose length was lost.
+bool expects_length(std::string_view method) {
+    return method == "POST" || method == "PATCH" || method == "PUT";
+}
+
 } // namespace
 
 guarded::guarded(std::shared_ptr<gateway_state> gateway, session& client, http::protected_call call)
@@ -56,79 +61,58 @@ void guarded::claim() {
         });
 }
 
+// The engine holds this exchange, and the fetch holds the engine's `done`: were it kept here, an
+// exchange whose connection is dropped would keep itself and its attempt alive for ever.
 void guarded::execute(work_done done) {
-    done_ = std::move(done);
-    pass_on();
+    pass_on([self = shared_from_this(), done = std::move(done)](http::settled made) mutable {
+        self->own_ = std::move(made.own);
+        done(std::move(made.end));
+    });
 }
 
 // ---- to the upstream
 // ----------------------------------------------------------------------------
 
-asked_with guarded::method() const {
-    return head_.method == "HEAD" ? asked_with::head : asked_with::other;
-}
-
-void guarded::pass_on() {
+void guarded::pass_on(unique_function<void(http::settled)> then) {
     using by = http::body_framing::by;
     http::body_framing framing{.how = by::length, .length = body_.size()};
-    if (body_.empty() && head_.method != "POST" && head_.method != "PATCH" &&
-        head_.method != "PUT") {
-        framing = {};
-    }
-    out_head_.clear();
-    write_forwarded_head(out_head_, gateway_->options.upstream, head_, &call_,
+    if (body_.empty() && !expects_length(head_.method)) framing = {};
+    fetch_options what{.body = body_,
+                       .method = head_.method == "HEAD" ? asked_with::head : asked_with::other,
+                       .answer_bytes_max = gateway_->options.upstream.answer_bytes_max};
+    write_forwarded_head(what.head, gateway_->options.upstream, head_, &call_,
                          {.address = peer_.address, .trust = peer_.trust, .transport = transport_},
                          framing);
-    got_ = {};
-    too_large_ = false;
-    gateway_->pool(*home_).submit(shared_from_this());
+    gateway_->pool(*home_).submit(std::make_shared<fetch>(
+        std::move(what), [self = shared_from_this(), then = std::move(then)](auto came) mutable {
+            then(self->settled_of(std::move(came)));
+        }));
 }
 
-outgoing guarded::first() {
-    return {.head = out_head_, .body = body_};
+http::settled guarded::settled_of(std::variant<fetched, upstream_failure>&& came) {
+    if (auto* why = std::get_if<upstream_failure>(&came)) return settled_of(std::move(*why));
+    auto& whole = std::get<fetched>(came);
+    if (!whole.cut) return http::settle(call_, http::full_answer{.got = std::move(whole.got)});
+    // More than any record may hold: what is kept says that it was executed, and how it ended.
+    const int status = whole.got.status;
+    whole.got.body.assign(call_.how->policy.result_bytes_max + 1, ' ');
+    http::settled made = http::settle(call_, http::full_answer{.got = std::move(whole.got)});
+    made.own =
+        http::to_response({.kind = http::problem_kind::result_not_kept, .original_status = status},
+                          gateway_->options.gate.problems, call_.how->responses);
+    return made;
 }
 
-void guarded::on_response_head(response_head&& head) {
-    got_.status = head.status;
-    got_.headers = std::move(head.headers);
-    upstream_->want_piece();
-}
-
-void guarded::on_response_piece(std::string_view piece, more then) {
-    if (piece.size() > gateway_->options.upstream.answer_bytes_max - got_.body.size()) {
-        too_large_ = true;
-    }
-    if (!too_large_) got_.body.append(piece);
-    if (then == more::follows) return upstream_->want_piece();
-    std::exchange(upstream_, nullptr)->release();
-    on_upstream(http::full_answer{.got = std::move(got_)});
-}
-
-void guarded::on_upstream_failed(upstream_failure why) {
-    upstream_ = nullptr;
+http::settled guarded::settled_of(upstream_failure&& why) {
     if (why.request == upstream_failure::bytes_left::none) {
         gateway_->unsent.add();
-        return on_upstream(http::nothing_sent{.why = std::move(why.why)});
+        return http::settle(call_, http::nothing_sent{.why = std::move(why.why)});
     }
     gateway_->unanswered.add();
     log_warning(
         *gateway_->log, "no full answer from the upstream: the outcome is unknown",
         {{"operation", call_.what.operation}, {"key", log_key(call_.what.key)}, {"why", why.why}});
-    on_upstream(http::no_answer{.why = std::move(why.why)});
-}
-
-void guarded::on_upstream(http::upstream_result with) {
-    const bool cut = too_large_;
-    if (cut) {
-        // More than any record may hold: what is kept says that it was executed, and how it ended.
-        auto& got = std::get<http::full_answer>(with).got;
-        got.body.assign(call_.how->policy.result_bytes_max + 1, ' ');
-    }
-    http::settled made = http::settle(call_, std::move(with));
-    own_ = std::move(made.own);
-    if (cut) own_ = not_kept();
-    if (bypassing_) return bypassed();
-    std::exchange(done_, {})(std::move(made.end));
+    return http::settle(call_, http::no_answer{.why = std::move(why.why)});
 }
 
 // ---- the answer
@@ -143,24 +127,15 @@ void guarded::on_outcome(raw_outcome outcome) {
     answer(http::answer_for(call_, outcome, std::move(own_)));
 }
 
-http::response guarded::not_kept() const {
-    return http::to_response(
-        {.kind = http::problem_kind::result_not_kept, .original_status = own_->status},
-        gateway_->options.gate.problems, call_.how->responses);
-}
-
 // The store is away and the route says to go on without it.
 void guarded::bypass() {
     gateway_->bypassed.add();
-    bypassing_ = true;
     gateway_->under_way.add();
-    pass_on();
-}
-
-void guarded::bypassed() {
-    gateway_->under_way.subtract(1);
-    own_->headers.set("Idempotency-Protected", "false");
-    answer(*std::exchange(own_, {}));
+    pass_on([self = shared_from_this()](http::settled made) {
+        self->gateway_->under_way.subtract(1);
+        made.own.headers.set("Idempotency-Protected", "false");
+        self->answer(std::move(made.own));
+    });
 }
 
 // Nobody knows what became of it but, perhaps, the upstream.

@@ -5,11 +5,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <variant>
 
+#include "edge/gateway/fetch.hpp"
 #include "edge/gateway/forwarding.hpp"
 #include "edge/gateway/gateway_state.hpp"
-#include "edge/gateway/upstream_call.hpp"
 #include "edge/server/exchange.hpp"
 #include "edge/server/session.hpp"
 #include "semel/engine.hpp"
@@ -17,9 +17,7 @@
 
 namespace semel::edge {
 
-class guarded final : public exchange,
-                      public upstream_call,
-                      public std::enable_shared_from_this<guarded> {
+class guarded final : public exchange, public std::enable_shared_from_this<guarded> {
 public:
     guarded(std::shared_ptr<gateway_state> gateway, session& client, http::protected_call call);
 
@@ -28,29 +26,19 @@ public:
     void on_whole(std::string body) override;
     void on_end(ending) override { client_ = nullptr; }
 
-    // ---- from the upstream
-    [[nodiscard]] asked_with method() const override;
-    [[nodiscard]] bool is_safe() const override { return false; }
-    void on_connection(upstream_connection& by) override { upstream_ = &by; }
-    [[nodiscard]] outgoing first() override;
-    void on_response_head(response_head&& head) override;
-    void on_response_piece(std::string_view piece, more then) override;
-    void on_upstream_failed(upstream_failure why) override;
-
 private:
     using work_done = unique_function<void(detail::work_end)>;
 
     // ---- on its worker
     void claim();
     void execute(work_done done);
-    void pass_on();
-    void on_upstream(http::upstream_result with);
+    void pass_on(unique_function<void(http::settled)> then);
+    [[nodiscard]] http::settled settled_of(std::variant<fetched, upstream_failure>&& came);
+    [[nodiscard]] http::settled settled_of(upstream_failure&& why);
     void on_outcome(raw_outcome outcome);
     void ask_probe(std::uint64_t fence);
     void bypass();
-    void bypassed();
     void answer(http::response with);
-    [[nodiscard]] http::response not_kept() const;
 
     const std::shared_ptr<gateway_state> gateway_; // shared by all exchanges
     const std::shared_ptr<worker> home_;           // shared with the server
@@ -61,14 +49,8 @@ private:
     http::request_head head_;
     std::string body_;
 
-    work_done done_; // of the attempt that runs
-    std::optional<http::response> own_;
-    bool bypassing_ = false, probed_ = false;
-
-    upstream_connection* upstream_ = nullptr; // null when it is not ours
-    std::string out_head_;
-    http::response got_;
-    bool too_large_ = false;
+    std::optional<http::response> own_; // of the attempt that ran here
+    bool probed_ = false;
 };
 
 } // namespace semel::edge

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "edge/gateway/fetch.hpp"
 #include "edge/wire/head_writer.hpp"
 #include "http/text.hpp"
 #include "semel/http/stored_response.hpp"
@@ -50,77 +51,50 @@ http::response committed_answer(const nlohmann::json& said) {
     return answer;
 }
 
-class probing final : public upstream_call, public std::enable_shared_from_this<probing> {
-public:
-    probing(std::shared_ptr<gateway_state> gateway, std::shared_ptr<worker> home,
-            const http::protected_call& about, std::uint64_t fence, unique_function<void()> then)
-        : gateway_(std::move(gateway)),
-          home_(std::move(home)),
-          about_(about),
-          fence_(fence),
-          then_(std::move(then)) {}
+commands::resolve resolution(probe_says::committed&& said, const http::protected_call& about) {
+    stored_result result =
+        http::encode(said.answer, about.how->replay, about.how->policy.result_bytes_max);
+    seal(result);
+    return {.verdict = commands::resolve::committed{std::move(result)}};
+}
 
-    void start() {
-        gateway_->probes.add();
-        const upstream_options& upstream = gateway_->options.upstream;
-        const std::string& path = gateway_->options.probes.at(about_.what.operation);
-        const http::header_list headers{
-            {"Host", upstream.url.at.text()}, {"Accept", "application/json"}, {"Via", "1.1 semel"}};
-        write_request_head(head_, "GET", upstream.url.path + probe_target(path, about_.what),
-                           headers, {});
-        gateway_->pool(*home_).submit(shared_from_this());
+// Writes the verdict; `then` is called on the worker.
+void resolve(gateway_state& gateway, std::shared_ptr<worker> home,
+             const http::protected_call& about, std::uint64_t fence, probe_verdict&& said,
+             unique_function<void()> then) {
+    if (std::holds_alternative<probe_says::unknown>(said)) return then();
+    gateway.resolved.add();
+    commands::resolve what;
+    if (auto* yes = std::get_if<probe_says::committed>(&said)) {
+        what = resolution(std::move(*yes), about);
     }
+    what.expected_fence = fence;
+    what.retention = about.how->policy.retention;
+    what.actor = "gateway";
+    what.reason = "probe";
+    envelope sent{.id = {.tenant = about.what.tenant,
+                         .operation = about.what.operation,
+                         .key = key_of(about.what)},
+                  .what = std::move(what)};
+    gateway.engine.records().submit(
+        std::move(sent),
+        [home = std::move(home), then = std::move(then)](const result<semel::reply>&) mutable {
+            if (home->is_this_thread()) return then();
+            home->post(std::move(then));
+        });
+}
 
-    [[nodiscard]] asked_with method() const override { return asked_with::other; }
-    [[nodiscard]] bool is_safe() const override { return true; }
-    void on_connection(upstream_connection& by) override { upstream_ = &by; }
-    [[nodiscard]] outgoing first() override { return {.head = head_}; }
-
-    void on_response_head(response_head&& head) override {
-        got_.status = head.status;
-        got_.headers = std::move(head.headers);
-        upstream_->want_piece();
-    }
-    void on_response_piece(std::string_view piece, more next) override {
-        got_.body.append(piece);
-        const bool too_large = got_.body.size() > answer_bytes_max;
-        if (next == more::follows && !too_large) return upstream_->want_piece();
-        std::exchange(upstream_, nullptr)->release();
-        resolve(too_large ? probe_verdict{} : read_probe(got_));
-    }
-    void on_upstream_failed(upstream_failure) override { then_(); }
-
-private:
-    void resolve(probe_verdict&& said) {
-        commands::resolve what{.expected_fence = fence_,
-                               .retention = about_.how->policy.retention,
-                               .actor = "gateway",
-                               .reason = "probe"};
-        if (std::holds_alternative<probe_says::unknown>(said)) return then_();
-        if (auto* yes = std::get_if<probe_says::committed>(&said)) {
-            what.verdict = commands::resolve::committed{
-                http::encode(yes->answer, about_.how->replay, about_.how->policy.result_bytes_max)};
-        }
-        gateway_->resolved.add();
-        envelope sent{.id = {.tenant = about_.what.tenant,
-                             .operation = about_.what.operation,
-                             .key = key_of(about_.what)},
-                      .what = std::move(what)};
-        gateway_->engine.records().submit(std::move(sent),
-                                          [self = shared_from_this()](const result<semel::reply>&) {
-                                              self->home_->run([self] { self->then_(); });
-                                          });
-    }
-
-    const std::shared_ptr<gateway_state> gateway_; // shared by all exchanges
-    const std::shared_ptr<worker> home_;           // shared with the server
-    const http::protected_call about_;
-    const std::uint64_t fence_;
-    unique_function<void()> then_;
-    upstream_connection* upstream_ = nullptr;
-    std::string head_;
-    http::response got_;
-};
+fetch_options probe_request(const gateway_state& gateway, const http::protected_call& about) {
+    const upstream_options& upstream = gateway.options.upstream;
+    const std::string& path = gateway.options.probes.at(about.what.operation);
+    fetch_options what{.again = fetch_options::repeating::safe,
+                       .answer_bytes_max = answer_bytes_max};
+    const http::header_list headers{
+        {"Host", upstream.url.at.text()}, {"Accept", "application/json"}, {"Via", "1.1 semel"}};
+    write_request_head(what.head, "GET", upstream.url.path + probe_target(path, about.what),
+                       headers, {});
+    return what;
+}
 
 } // namespace
 
@@ -154,8 +128,17 @@ std::string probe_target(std::string_view path, const semel::request& about) {
 void probe_upstream(std::shared_ptr<gateway_state> gateway, std::shared_ptr<worker> home,
                     const http::protected_call& about, std::uint64_t fence,
                     unique_function<void()> then) {
-    std::make_shared<probing>(std::move(gateway), std::move(home), about, fence, std::move(then))
-        ->start();
+    gateway->probes.add();
+    auto what = probe_request(*gateway, about);
+    upstream_pool& pool = gateway->pool(*home);
+    pool.submit(std::make_shared<fetch>(
+        std::move(what), [gateway = std::move(gateway), home = std::move(home), about, fence,
+                          then = std::move(then)](auto came) mutable {
+            probe_verdict said;
+            const auto* whole = std::get_if<fetched>(&came);
+            if (whole != nullptr && !whole->cut) said = read_probe(whole->got);
+            resolve(*gateway, std::move(home), about, fence, std::move(said), std::move(then));
+        }));
 }
 
 } // namespace semel::edge

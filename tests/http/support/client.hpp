@@ -37,6 +37,8 @@ public:
         send(raw);
         return receive(to);
     }
+    // Read from the socket, not yet given out.
+    [[nodiscard]] std::size_t buffered() const { return in_.size(); }
     [[nodiscard]] socket& connection() { return socket_; }
     // Nothing has come, and nothing does within this time.
     [[nodiscard]] bool hears_nothing_for(int milliseconds);

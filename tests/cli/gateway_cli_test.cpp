@@ -1,0 +1,218 @@
+// `semel gateway` as a process: what it prints, how it refuses, how it ends.
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <regex>
+#include <thread>
+
+#include "cli/tool.hpp"
+#include "http/support/client.hpp"
+#include "http/support/upstream.hpp"
+
+namespace semel::test::gateway_cli {
+namespace {
+
+using edge::support::gate_flag;
+using edge::support::post;
+using edge::support::seen_request;
+
+// A running gateway; its first line says where it listens.
+class process {
+public:
+    explicit process(std::vector<std::string> arguments) {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+        arguments.insert(arguments.begin(), {SEMEL_BINARY_DIR "/semel", "gateway"});
+        std::vector<char*> raw;
+        for (std::string& one : arguments) raw.push_back(one.data());
+        raw.push_back(nullptr);
+        id_ = fork();
+        if (id_ == 0) {
+            dup2(ends[1], STDOUT_FILENO);
+            execv(raw[0], raw.data());
+            _exit(127);
+        }
+        close(ends[1]);
+        out_ = ends[0];
+        read_port();
+    }
+    ~process() {
+        if (id_ > 0) {
+            kill(id_, SIGKILL);
+            waitpid(id_, nullptr, 0);
+        }
+        close(out_);
+    }
+    process(const process&) = delete;
+    process& operator=(const process&) = delete;
+
+    [[nodiscard]] std::uint16_t port() const { return port_; }
+    [[nodiscard]] const std::string& said() const { return said_; }
+    void signal(int which) const { kill(id_, which); }
+    // The exit code; -1: it was killed.
+    int wait() {
+        int status = 0;
+        waitpid(std::exchange(id_, -1), &status, 0);
+        char buffer[4'096];
+        for (ssize_t got = 0; (got = read(out_, buffer, sizeof buffer)) > 0;) {
+            said_.append(buffer, static_cast<std::size_t>(got));
+        }
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+
+private:
+    void read_port() {
+        char byte = 0;
+        while (read(out_, &byte, 1) == 1 && byte != '\n') said_.push_back(byte);
+        std::smatch found;
+        if (std::regex_search(said_, found, std::regex{"listening on https?://[^ ]*:([0-9]+)"})) {
+            port_ = static_cast<std::uint16_t>(std::stoi(found[1]));
+        }
+    }
+
+    pid_t id_ = -1;
+    int out_ = -1;
+    std::string said_;
+    std::uint16_t port_ = 0;
+};
+
+std::vector<std::string> in_front_of(const edge::support::upstream& behind,
+                                     std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {
+        "--listen",   "127.0.0.1:0",
+        "--upstream", "http://127.0.0.1:" + std::to_string(behind.port()),
+        "--store",    "memory:",
+        "--threads",  "1"};
+    if (more.empty()) more = {"--single-tenant"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+}
+
+TEST(GatewayCommand, ExecutesOnceAndReplays) {
+    edge::support::upstream behind;
+    process gateway{in_front_of(behind)};
+    ASSERT_NE(gateway.port(), 0) << gateway.said();
+
+    EXPECT_EQ(post(gateway.port(), {.key = "k"}).body, "order 1");
+    EXPECT_TRUE(post(gateway.port(), {.key = "k"}).replayed());
+    EXPECT_EQ(post(gateway.port(), {.key = "k", .body = "[]"}).problem(), "422 mismatch");
+    EXPECT_EQ(post(gateway.port()).body, "order 2"); // no key: passes
+
+    gateway.signal(SIGTERM);
+    EXPECT_EQ(gateway.wait(), 0);
+    EXPECT_NE(gateway.said().find("drained"), std::string::npos);
+}
+
+TEST(GatewayCommand, DrainsOnSigint) {
+    edge::support::upstream behind;
+    gate_flag go;
+    behind.now_does([&](const seen_request&, edge::support::socket& to) {
+        go.wait();
+        to.write(edge::support::response_text(201, "finished"));
+    });
+    process gateway{in_front_of(behind)};
+    edge::support::client busy{gateway.port()};
+    busy.send(edge::support::post_text({.key = "k"}));
+    ASSERT_TRUE(edge::support::eventually([&] { return behind.requests() == 1; }));
+
+    gateway.signal(SIGINT);
+    go.open();
+
+    EXPECT_EQ(busy.receive().body, "finished");
+    EXPECT_EQ(gateway.wait(), 0);
+}
+
+TEST(GatewayCommand, KeepsAnswersInSqliteAcrossAKill) {
+    const auto file = std::filesystem::temp_directory_path() /
+                      ("semel-gateway-" + std::to_string(getpid()) + ".db");
+    edge::support::upstream behind;
+    const auto arguments = [&] {
+        auto all = in_front_of(behind);
+        all[5] = "sqlite:" + file.string();
+        return all;
+    };
+    {
+        process first{arguments()};
+        EXPECT_EQ(post(first.port(), {.key = "k"}).body, "order 1");
+        first.signal(SIGKILL);
+        EXPECT_EQ(first.wait(), -1);
+    }
+    process second{arguments()};
+    const auto again = post(second.port(), {.key = "k"});
+    EXPECT_EQ(again.body, "order 1");
+    EXPECT_TRUE(again.replayed());
+    for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + end);
+}
+
+TEST(GatewayCommand, RouteOptionsAreUsed) {
+    edge::support::upstream behind;
+    process gateway{
+        in_front_of(behind, {"--single-tenant", "acme", "--route", "PAY=PUT:/pay/**",
+                             "--require-key", "--strict-key", "--forward-key", "none"})};
+    EXPECT_EQ(post(gateway.port(), {.key = "k"}).status, 201); // another route
+    EXPECT_EQ(post(gateway.port(), {.target = "/pay/1", .method = "PUT"}).problem(),
+              "400 key-missing");
+    EXPECT_EQ(post(gateway.port(), {.key = "k", .target = "/pay/1", .method = "PUT"}).problem(),
+              "400 key-malformed");
+    EXPECT_EQ(post(gateway.port(), {.key = "\"k\"", .target = "/pay/1", .method = "PUT"}).status,
+              201);
+    EXPECT_FALSE(behind.seen().back().head.headers.contains("Idempotency-Key"));
+}
+
+TEST(GatewayCommand, RefusesWhatIsWrongBeforeAnyEffect) {
+    const std::string up = "http://127.0.0.1:1";
+    const auto refused = [](std::initializer_list<std::string_view> arguments) {
+        const tool_run run = run_tool(arguments);
+        expect_refused(run);
+        return run.err;
+    };
+    EXPECT_NE(refused({"gateway", "--store", "memory:", "--single-tenant"}).find("--upstream"),
+              std::string::npos);
+    EXPECT_NE(refused({"gateway", "--upstream", up, "--single-tenant"}).find("--store"),
+              std::string::npos);
+    EXPECT_NE(refused({"gateway", "--upstream", up, "--store", "memory:"}).find("tenants"),
+              std::string::npos);
+    const auto with = [&](std::string_view option, std::string_view value) {
+        return refused({"gateway", "--upstream", up, "--store", "memory:", "--single-tenant",
+                        "main", option, value});
+    };
+    for (const auto& [option, value] :
+         std::initializer_list<std::pair<std::string_view, std::string_view>>{
+             {"--listen", "nowhere"},
+             {"--lease", "soon"},
+             {"--lease", "0s"},
+             {"--retention", "5"},
+             {"--profile", "all"},
+             {"--on-lease-expiry", "guess"},
+             {"--route", "orders"},
+             {"--trust", "10.0.0.0/99"},
+             {"--tls-cert", "only.pem"},
+             {"--client-ca", "ca.pem"},
+             {"--forward-key", "maybe"},
+             {"--probe", "/outcome"}}) {
+        EXPECT_FALSE(with(option, value).empty()) << option;
+    }
+    EXPECT_NE(refused({"gateway", "--upstream", "ftp://a", "--store", "memory:", "--single-tenant"})
+                  .find("--upstream"),
+              std::string::npos);
+    expect_refused(run_tool({"gateway", "--upstream", up, "--store", "none:", "--single-tenant"}));
+    expect_refused(run_tool(
+        {"gateway", "--upstream", up, "--store", "memory:", "--tenant-header", "X-Tenant"}));
+}
+
+TEST(GatewayCommand, HelpNamesEveryGroup) {
+    const tool_run run = run_tool({"gateway", "--help"});
+    EXPECT_EQ(run.exit_code, 0);
+    for (const char* text : {"--listen", "--upstream", "--store", "--single-tenant", "--route",
+                             "--tls-cert", "SIGTERM"}) {
+        EXPECT_NE(run.out.find(text), std::string::npos) << text;
+    }
+}
+
+} // namespace
+} // namespace semel::test::gateway_cli
