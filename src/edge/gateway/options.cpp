@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "engine/plan.hpp"
+
 namespace semel::edge {
 namespace {
 
@@ -25,6 +27,15 @@ result<void> check_upstream(const upstream_options& upstream) {
     }
     if (upstream.answer_bytes_max == 0)
         return wrong("upstream.answer_bytes_max", "must not be zero");
+    return {};
+}
+
+// As the engine will judge them, but before anything is opened.
+result<void> check_policies(const http::gate_options& gate) {
+    for (const http::route& one : gate.routes) {
+        const auto fine = semel::check(one.policy, gate.limits);
+        if (!fine) return wrong("routes." + one.operation, fine.error().detail);
+    }
     return {};
 }
 
@@ -53,6 +64,7 @@ result<void> check_probes(const gateway_options& options) {
 result<void> check(const gateway_options& options) {
     if (auto fine = check(options.server); !fine) return fine;
     if (auto fine = check_upstream(options.upstream); !fine) return fine;
+    if (auto fine = check_policies(options.gate); !fine) return fine;
     if (auto fine = check_probes(options); !fine) return fine;
     if (options.drain_time < duration::zero()) return wrong("drain_time", "must not be negative");
     auto gate = http::gate::make(options.gate);

@@ -39,6 +39,8 @@ split split_host_port(std::string_view text) {
     const std::size_t end = text.find(']');
     if (end == std::string_view::npos) return {.host = {}, .port = std::nullopt};
     const std::string_view rest = text.substr(end + 1);
+    const bool literal = text.substr(1, end - 1).find(':') != std::string_view::npos;
+    if (!literal) return {.host = {}, .port = std::nullopt};
     if (rest.empty()) return {.host = text.substr(1, end - 1), .port = std::nullopt};
     if (rest.front() != ':') return {.host = {}, .port = std::nullopt};
     return {.host = text.substr(1, end - 1), .port = rest.substr(1)};
