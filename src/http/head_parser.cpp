@@ -16,12 +16,19 @@ refused_head refuse(head_fault fault, std::string detail, int status = 400) {
     return {.fault = fault, .status = status, .detail = std::move(detail)};
 }
 
-// A CR at the very end may still get its LF.
+// Every CR has its LF and every LF its CR; a CR at the very end may still get its own. The search
+// for one byte is many times faster than a look at each.
 std::optional<refused_head> find_bare_line_end(std::string_view raw) {
-    for (std::size_t i = 0; i < raw.size(); ++i) {
-        const bool lone_cr = raw[i] == '\r' && i + 1 < raw.size() && raw[i + 1] != '\n';
-        const bool lone_lf = raw[i] == '\n' && (i == 0 || raw[i - 1] != '\r');
-        if (lone_cr || lone_lf) {
+    std::size_t pairs = 0;
+    for (std::size_t lf = raw.find('\n'); lf != raw.npos; lf = raw.find('\n', lf + 1)) {
+        if (lf == 0 || raw[lf - 1] != '\r') {
+            return refuse(head_fault::line_ending, "a line ends with a lone CR or LF");
+        }
+        ++pairs;
+    }
+    if (raw.ends_with('\r')) ++pairs;
+    for (std::size_t cr = raw.find('\r'); cr != raw.npos; cr = raw.find('\r', cr + 1)) {
+        if (pairs-- == 0) {
             return refuse(head_fault::line_ending, "a line ends with a lone CR or LF");
         }
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 
 #include "http/json_text.hpp"
 
@@ -98,6 +97,19 @@ std::string retry_after_text(duration after) {
     return std::to_string(std::max<std::int64_t>(1, seconds.count()));
 }
 
+namespace {
+
+// With leading zeros. Every answer has dates, and printf is slow.
+void append_digits(std::string& to, unsigned number, int width) {
+    std::string digits(static_cast<std::size_t>(width), '0');
+    for (auto at = digits.rbegin(); at != digits.rend(); ++at, number /= 10) {
+        *at = static_cast<char>('0' + number % 10);
+    }
+    to.append(digits);
+}
+
+} // namespace
+
 std::string http_date(time_point when) {
     constexpr std::array<const char*, 7> days = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
     constexpr std::array<const char*, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -105,14 +117,19 @@ std::string http_date(time_point when) {
     const auto day = std::chrono::floor<std::chrono::days>(when);
     const std::chrono::year_month_day date{day};
     const std::chrono::hh_mm_ss time{std::chrono::floor<std::chrono::seconds>(when - day)};
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "%s, %02u %s %04d %02d:%02d:%02d GMT",
-                  days.at(std::chrono::weekday{day}.c_encoding()),
-                  static_cast<unsigned>(date.day()),
-                  months.at(static_cast<unsigned>(date.month()) - 1), static_cast<int>(date.year()),
-                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()));
-    return text.data();
+    std::string text = days.at(std::chrono::weekday{day}.c_encoding());
+    text.reserve(29);
+    text.append(", ");
+    append_digits(text, static_cast<unsigned>(date.day()), 2);
+    text.append(" ").append(months.at(static_cast<unsigned>(date.month()) - 1)).append(" ");
+    append_digits(text, static_cast<unsigned>(static_cast<int>(date.year())), 4);
+    const std::array<std::int64_t, 3> parts = {time.hours().count(), time.minutes().count(),
+                                               time.seconds().count()};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        text.append(i == 0 ? " " : ":");
+        append_digits(text, static_cast<unsigned>(parts[i]), 2);
+    }
+    return text.append(" GMT");
 }
 
 } // namespace semel::http
