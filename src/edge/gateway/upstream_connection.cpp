@@ -111,8 +111,12 @@ void upstream_connection::on_written(error_code failed, std::size_t count) {
     }
     if (call_ == nullptr) return; // answered before its end: the connection is going
     request_done_ = after_write_ == more::none;
-    deadline_ = clock::now() + pool_.options().answer_time;
-    deadline_why_ = "the upstream did not answer in time";
+    if (head_done_) {
+        deadline_ = clock::time_point::max(); // answered early: pump() sets its own
+    } else {
+        deadline_ = clock::now() + pool_.options().answer_time;
+        deadline_why_ = "the upstream did not answer in time";
+    }
     if (!request_done_) call_->on_request_part_sent();
 }
 

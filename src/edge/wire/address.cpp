@@ -34,6 +34,8 @@ split split_host_port(std::string_view text) {
     if (!text.starts_with('[')) {
         const std::size_t colon = text.rfind(':');
         if (colon == std::string_view::npos) return {.host = text, .port = std::nullopt};
+        const bool literal = text.find(':') != colon; // belongs in brackets
+        if (literal) return {.host = {}, .port = std::nullopt};
         return {.host = text.substr(0, colon), .port = text.substr(colon + 1)};
     }
     const std::size_t end = text.find(']');
