@@ -18,6 +18,7 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+void add_check_config_command(CLI::App& tool); // check-config
 void add_demo_command(CLI::App& tool);         // demo
 void add_fingerprint_commands(CLI::App& tool); // canonical, fingerprint
 void add_gateway_command(CLI::App& tool);      // gateway

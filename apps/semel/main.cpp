@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
     CLI::App tool{"semel: exactly-once effects", "semel"};
     tool.set_version_flag("--version", "semel " SEMEL_VERSION);
     tool.require_subcommand(0, 1);
+    semel::app::add_check_config_command(tool);
     semel::app::add_demo_command(tool);
     semel::app::add_fingerprint_commands(tool);
     semel::app::add_gateway_command(tool);

@@ -1,0 +1,123 @@
+#include <set>
+
+#include "config/addresses.hpp"
+#include "config/load.hpp"
+#include "config/schema.hpp"
+
+namespace semel::config {
+namespace {
+
+class checker {
+public:
+    checker(const config& of, std::string name) : of_(of), name_(std::move(name)) {}
+
+    complaints all() {
+        check_server();
+        check_tenants();
+        for (const route_entry& one : of_.routes) check_route(one);
+        for (const operation_entry& one : of_.operations) check_operation(one);
+        if (of_.gateway.upstream.empty() && !of_.center.enabled) {
+            say("gateway.upstream", "must be set, or center.enabled: nothing would be served");
+        }
+        if (!of_.gateway.upstream.empty() && !is_http_url(of_.gateway.upstream)) {
+            say("gateway.upstream", "must be http://host:port or https://host:port");
+        }
+        if (of_.store.url.text.empty()) say("store.url", "must not be empty");
+        return std::move(found_);
+    }
+
+private:
+    void say(const std::string& key, const std::string& what) {
+        found_.push_back(name_ + ": " + key + ": " + what);
+    }
+    void say_at(const std::string& where, const std::string& key, const std::string& what) {
+        found_.push_back(where + ": " + key + ": " + what);
+    }
+
+    void check_server() {
+        const server_section& server = of_.server;
+        if (!is_endpoint(server.listen)) say("server.listen", "must be address:port");
+        if (!server.admin_listen.empty() && !is_endpoint(server.admin_listen)) {
+            say("server.admin_listen", "must be address:port, or empty");
+        }
+        if (server.tls_certificate.empty() != server.tls_key.empty()) {
+            say("server.tls_certificate", "and server.tls_key must be given together");
+        }
+    }
+
+    void check_tenants() {
+        const tenants_section& tenants = of_.tenants;
+        const bool gateway = !of_.gateway.upstream.empty();
+        if (gateway && tenants.source == tenant_kind::none) {
+            say("tenants.source", R"(must be "single", "header" or "tokens"; there is no default, )"
+                                  "since keys of different clients must never meet");
+        }
+        if (tenants.source == tenant_kind::single && tenants.name.empty()) {
+            say("tenants.name", R"(must be given where the source is "single")");
+        }
+        if (tenants.source == tenant_kind::header && tenants.trusted.empty()) {
+            say("tenants.trusted", R"(must name at least one peer where the source is "header")");
+        }
+        for (const std::string& one : tenants.trusted) {
+            if (!parse_network(one))
+                say("tenants.trusted", "'" + one + "' is no address or network");
+        }
+        const bool tokens = of_.center.enabled || tenants.source == tenant_kind::tokens;
+        if (tokens && tenants.tokens.empty()) {
+            say("tenants.tokens", "must name a file of `semel token`: the center and the source "
+                                  "\"tokens\" need it");
+        }
+    }
+
+    // As a gate of its own, so that what is said has this route's line.
+    void check_route(const route_entry& one) {
+        const auto made = http::gate::make(
+            {.routes = {one.route}, .tenants = http::single_tenant{"check"}, .limits = of_.limits});
+        if (!made) say_at(one.where, "route", made.error().detail);
+        if (!operations_.insert(one.route.operation).second) {
+            say_at(one.where, "route.operation",
+                   "'" + one.route.operation + "' is another route's too; their keys would meet");
+        }
+        const bool probes = one.route.policy.on_lease_expiry == lease_expiry::probe;
+        if (probes != !one.probe_url.empty()) {
+            say_at(one.where, "route.probe_url",
+                   R"(and on_lease_expiry = "probe" must be given together)");
+        } else if (probes && !is_http_url(one.probe_url)) {
+            say_at(one.where, "route.probe_url", "must be an http:// or https:// URL");
+        }
+        check_policy(one.route.policy, one.where, "route");
+    }
+
+    void check_operation(const operation_entry& one) {
+        if (one.name.empty() || one.name.size() > of_.limits.operation_bytes_max) {
+            say_at(one.where, "operation.name", "must have 1 to 64 bytes");
+        }
+        if (!operations_.insert(one.name).second) {
+            say_at(one.where, "operation.name", "'" + one.name + "' is there twice");
+        }
+        check_policy(one.policy, one.where, "operation");
+    }
+
+    void check_policy(const operation_policy& policy, const std::string& where,
+                      const std::string& entry) {
+        if (policy.result_bytes_max > of_.limits.result_bytes_max) {
+            say_at(where, entry + ".result_bytes_max", "must be within limits.result_bytes_max");
+        }
+        if (policy.lease > policy.processing_max) {
+            say_at(where, entry + ".lease", "must be within processing_max");
+        }
+    }
+
+    const config& of_;
+    const std::string name_;
+    std::set<std::string> operations_;
+    complaints found_;
+};
+
+} // namespace
+
+complaints check(const config& of, const std::string& name) {
+    return checker{of, name}.all();
+}
+
+} // namespace semel::config

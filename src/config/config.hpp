@@ -1,0 +1,107 @@
+// The configuration of the server as plain values. Defaults are those of the product; every key and
+// its meaning is in schema_*.cpp, from which the documentation is checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/surroundings.hpp"
+#include "semel/encrypted.hpp"
+#include "semel/http/route.hpp"
+#include "semel/log.hpp"
+#include "semel/policy.hpp"
+#include "semel/time.hpp"
+
+namespace semel::config {
+
+struct server_section {
+    std::string listen = "127.0.0.1:7070";
+    std::string admin_listen = "127.0.0.1:7071";
+    std::size_t threads = 0; // one per core
+    std::vector<std::string> hosts = {};
+    std::string tls_certificate = {};
+    std::string tls_key = {};
+    std::size_t connections_max = 10'000;
+    std::size_t connections_per_address_max = 1'000;
+    std::size_t head_bytes_max = std::size_t{32} << 10U;
+    duration head_timeout = std::chrono::seconds{10};
+    duration body_timeout = std::chrono::seconds{60};
+    duration write_timeout = std::chrono::seconds{60};
+    duration idle_timeout = std::chrono::seconds{60};
+    duration drain = std::chrono::seconds{30};
+};
+
+struct store_section {
+    secret url = {.written = "sqlite:semel.db", .text = "sqlite:semel.db"};
+    secret front = {}; // empty: none
+    std::string table_prefix = "semel_";
+    std::size_t queue_max = limits{}.queue_max;
+    std::size_t cache_bytes = 0; // none
+    duration cache_age = std::chrono::minutes{1};
+    std::vector<std::string> encryption_keys = {}; // as written: "id file:/path"
+    std::vector<encryption_key> keys = {};         // what they stand for
+    unencrypted others = unencrypted::refuse;
+};
+
+enum class tenant_kind : std::uint8_t { none, single, header, tokens };
+
+struct tenants_section {
+    tenant_kind source = tenant_kind::none;
+    std::string name = {};
+    std::string header = "X-Tenant";
+    std::vector<std::string> trusted = {}; // addresses or networks, "10.0.0.0/8"
+    std::string tokens = {};               // file
+};
+
+struct gateway_section {
+    std::string upstream = {}; // empty: no gateway
+    std::string tls_ca = {};
+    duration connect_timeout = std::chrono::seconds{5};
+    duration answer_timeout = std::chrono::seconds{60};
+    std::size_t connections_max = 256;
+    std::size_t response_bytes_max = std::size_t{8} << 20U;
+};
+
+struct center_section {
+    bool enabled = false;
+    std::size_t body_bytes_max = std::size_t{8} << 20U;
+    std::size_t batch_max = 256;
+    duration wait_max = std::chrono::seconds{30};
+    std::size_t waiters_max = 10'000;
+};
+
+struct log_section {
+    log_level level = log_level::info;
+    log_format format = log_format::pretty;
+};
+
+struct route_entry {
+    http::route route = {};
+    std::vector<std::string> statuses = {};           // as written: "404 keep"
+    std::vector<std::string> fingerprint_select = {}; // as written
+    std::vector<std::string> fingerprint_ignore = {};
+    std::string probe_url = {};
+    std::string where = {};
+};
+
+struct operation_entry {
+    std::string name = {};
+    operation_policy policy = {};
+    std::string where = {};
+};
+
+struct config {
+    server_section server = {};
+    store_section store = {};
+    tenants_section tenants = {};
+    gateway_section gateway = {};
+    center_section center = {};
+    semel::limits limits = {};
+    log_section log = {};
+    std::vector<route_entry> routes = {};
+    std::vector<operation_entry> operations = {};
+};
+
+} // namespace semel::config

@@ -1,0 +1,35 @@
+// From a file and the environment to a configuration, or to everything that is wrong with it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "config/config.hpp"
+#include "config/surroundings.hpp"
+
+namespace semel::config {
+
+// One line each: "semel.toml:3: server.lisen: unknown key; did you mean 'listen'?".
+using complaints = std::vector<std::string>;
+
+// `name` is what messages call the file. SEMEL_<SECTION>_<KEY> in upper case goes before the file;
+// a variable that begins like a section's and names no key is wrong too.
+[[nodiscard]] std::variant<config, complaints> load(std::string_view text, const std::string& name,
+                                                    const surroundings& around);
+
+// What can only be judged as a whole. `load` has done it.
+[[nodiscard]] complaints check(const config& of, const std::string& name);
+
+// The effective configuration as TOML that can be loaded again. Passwords in URLs are left out,
+// secrets are shown as the reference they were written as.
+[[nodiscard]] std::string show(config of);
+
+// The reference of every key: Markdown, one table per section.
+[[nodiscard]] std::string reference();
+
+// Of those, the one that is most like `wrong`; empty if none is.
+[[nodiscard]] std::string nearest(std::string_view wrong, const std::vector<std::string>& known);
+
+} // namespace semel::config

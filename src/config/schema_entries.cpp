@@ -1,0 +1,177 @@
+#include "config/schema.hpp"
+
+#include <utility>
+
+namespace semel::config {
+namespace {
+
+using http::route;
+
+void append(fields& to, fields&& more) {
+    for (auto& one : more) to.push_back(std::move(one));
+}
+
+// A wait of nothing is an answer at once.
+field wait_field(key about, operation_policy& to) {
+    field made = duration_field(std::move(about), to.wait_max, zero::allowed);
+    made.take = [&to, read = made.take](const value& from, const surroundings& around) {
+        auto wrong = read(from, around);
+        to.wait = to.wait_max == duration::zero() ? wait_mode::answer : wait_mode::wait;
+        return wrong;
+    };
+    return made;
+}
+
+fields policy_fields(operation_policy& to) {
+    return {
+        duration_field({"lease", "how long an owner may work before others may act"}, to.lease),
+        duration_field({"retention", "how long a finished record answers repeats"}, to.retention),
+        duration_field({"failure_retention", "the same of a failure"}, to.failure_retention),
+        wait_field({"wait", "how long a repeat waits for a request in progress; \"0s\": it is "
+                            "told at once"},
+                   to),
+        choice_field<lease_expiry>({"on_lease_expiry", "what becomes of work whose lease lapsed: "
+                                                       "run again, held for an operator, or the "
+                                                       "service is asked"},
+                                   to.on_lease_expiry,
+                                   {{"retry", lease_expiry::retry},
+                                    {"hold", lease_expiry::hold},
+                                    {"probe", lease_expiry::probe}}),
+        choice_field<on_mismatch>(
+            {"on_mismatch", "another request under the same key"}, to.mismatch,
+            {{"refuse", on_mismatch::refuse}, {"overwrite", on_mismatch::overwrite}}),
+        count_field({"attempts_max", "how often the work may begin"}, to.attempts_max),
+        duration_field({"processing_max", "how long renewals keep one attempt alive"},
+                       to.processing_max),
+        size_field({"result_bytes_max", "of a stored result, within limits.result_bytes_max"},
+                   to.result_bytes_max),
+    };
+}
+
+// "404 keep": statuses, a blank, what becomes of them.
+complaint read_statuses(const std::vector<std::string>& written,
+                        std::vector<http::status_rule>& to) {
+    to.clear();
+    for (const std::string& one : written) {
+        const auto blank = one.find(' ');
+        const auto becomes = blank == std::string::npos
+                                 ? std::nullopt
+                                 : http::disposition_named(one.substr(blank + 1));
+        const auto rule = becomes ? http::parse_status_rule(one.substr(0, blank), *becomes)
+                                  : result<http::status_rule>{failure{errc::invalid_argument}};
+        if (!rule) {
+            return "'" + one +
+                   R"(' must be statuses and what becomes of them, such as "404 keep", )"
+                   R"("5xx retry" or "500-503 unknown" (keep, reject, retry, release, )"
+                   "unknown)";
+        }
+        to.push_back(*rule);
+    }
+    return std::nullopt;
+}
+
+// Reads the list as written, then what it stands for.
+template <class Then> field texts_then(key about, std::vector<std::string>& to, Then then) {
+    field made = texts_field(std::move(about), to);
+    made.take = [texts = made.take, then = std::move(then)](
+                    const value& from, const surroundings& around) -> complaint {
+        if (auto wrong = texts(from, around)) return wrong;
+        return then();
+    };
+    return made;
+}
+
+complaint read_selection(route_entry& to) {
+    auto made =
+        json_selection::parse({.select = to.fingerprint_select, .ignore = to.fingerprint_ignore});
+    if (!made) return made.error().detail;
+    return to.route.content.json = *std::move(made), std::nullopt;
+}
+
+fields key_fields(route& to) {
+    return {
+        choice_field<http::key_need>({"key", "what a request without a key gets: it passes "
+                                             "unprotected, 400, or a key made from its content"},
+                                     to.need,
+                                     {{"optional", http::key_need::optional},
+                                      {"required", http::key_need::required},
+                                      {"derived", http::key_need::derived}}),
+        texts_field({"key_headers", "headers that may carry the key"}, to.keys.headers),
+        choice_field<http::key_form>(
+            {"key_form", "whether a key may come without quotes"}, to.keys.form,
+            {{"lenient", http::key_form::lenient}, {"strict", http::key_form::strict}}),
+        count_field({"key_bytes_min", "of a key"}, to.keys.bytes_min),
+        choice_field<http::key_forwarding>({"forward", "the key that the upstream gets"},
+                                           to.forward,
+                                           {{"same", http::key_forwarding::same},
+                                            {"child", http::key_forwarding::child},
+                                            {"none", http::key_forwarding::none}}),
+    };
+}
+
+fields response_fields(route_entry& to) {
+    return {
+        choice_field<http::profile>({"profile", "which answers are kept; see [HTTP](http.md)"},
+                                    to.route.responses,
+                                    {{"2xx", http::profile::only_2xx},
+                                     {"ietf", http::profile::ietf},
+                                     {"stripe-v1", http::profile::stripe_v1},
+                                     {"stripe-v2", http::profile::stripe_v2}}),
+        texts_then({"statuses", "rules before the profile's, such as \"404 keep\""}, to.statuses,
+                   [&to] { return read_statuses(to.statuses, to.route.statuses); }),
+        texts_field({"replay_headers", "headers that are kept beside the usual ones"},
+                    to.route.replay.headers),
+        choice_field<http::store_outage>(
+            {"on_outage", "what happens while the store cannot be "
+                          "asked: 503, or executed unprotected"},
+            to.route.outage,
+            {{"refuse", http::store_outage::refuse}, {"pass", http::store_outage::pass}}),
+    };
+}
+
+fields content_fields(route_entry& to) {
+    using host_counts = http::content_options::host_counts;
+    return {
+        texts_then({"fingerprint_select", "JSON pointers: only these parts of a body count"},
+                   to.fingerprint_select, [&to] { return read_selection(to); }),
+        texts_then({"fingerprint_ignore", "JSON pointers: these do not count"},
+                   to.fingerprint_ignore, [&to] { return read_selection(to); }),
+        texts_field({"fingerprint_headers", "headers that count"}, to.route.content.headers),
+        choice_field<host_counts>({"fingerprint_host", "whether the same request to another host "
+                                                       "is another request"},
+                                  to.route.content.host,
+                                  {{"yes", host_counts::yes}, {"no", host_counts::no}}),
+        size_field({"body_bytes_max", "of a request"}, to.route.body_bytes_max),
+        duration_field({"wait_limit", "the longest `Prefer: wait`; \"0s\": not honoured"},
+                       to.route.wait_limit, zero::allowed),
+        text_field({"probe_url", "asked what became of work whose lease lapsed, where "
+                                 "on_lease_expiry is \"probe\""},
+                   to.probe_url),
+    };
+}
+
+} // namespace
+
+fields fields_of(route_entry& of) {
+    fields made = {
+        text_field({"operation", "name of the operation, of one route only; must be given"},
+                   of.route.operation),
+        text_field({"path", "segments between slashes: text, `*` or `{name}` for any one, `**` "
+                            "last for any rest"},
+                   of.route.path),
+        texts_field({"methods", "that are protected"}, of.route.methods),
+    };
+    append(made, key_fields(of.route));
+    append(made, response_fields(of));
+    append(made, content_fields(of));
+    append(made, policy_fields(of.route.policy));
+    return made;
+}
+
+fields fields_of(operation_entry& of) {
+    fields made = {text_field({"name", "of the operation; must be given"}, of.name)};
+    append(made, policy_fields(of.policy));
+    return made;
+}
+
+} // namespace semel::config

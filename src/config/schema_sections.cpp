@@ -1,0 +1,180 @@
+#include "config/schema.hpp"
+
+namespace semel::config {
+namespace {
+
+constexpr std::size_t key_hex_digits = 64;
+
+// 64 hex digits, or 32 bytes as they are.
+std::optional<std::string> key_bytes(const std::string& text) {
+    if (text.size() == fingerprint::size_bytes) return text;
+    if (text.size() != key_hex_digits) return std::nullopt;
+    const auto bytes = fingerprint::from_hex(text);
+    if (!bytes) return std::nullopt;
+    return std::string{bytes->as_string_view()};
+}
+
+std::variant<encryption_key, std::string> read_key(const std::string& written,
+                                                   const surroundings& around) {
+    const auto blank = written.find(' ');
+    const std::string id = written.substr(0, blank);
+    const std::string from = blank == std::string::npos ? "" : written.substr(blank + 1);
+    if (id.empty() || is_reference(id) || !is_reference(from)) {
+        return R"(must be "ID file:/path" or "ID env:NAME" each)";
+    }
+    const auto text = look_up(from, around);
+    if (!text) return text.error().detail;
+    auto bytes = key_bytes(*text);
+    if (!bytes) return "the key " + id + " must be 64 hex digits (openssl rand -hex 32)";
+    return encryption_key{.id = id, .secret = *std::move(bytes)};
+}
+
+field keys_field(key about, store_section& to) {
+    field made = texts_field(std::move(about), to.encryption_keys);
+    made.take = [&to, texts = made.take](const value& from,
+                                         const surroundings& around) -> complaint {
+        if (auto wrong = texts(from, around)) return wrong;
+        to.keys.clear();
+        for (const std::string& one : to.encryption_keys) {
+            auto read = read_key(one, around);
+            if (auto* wrong = std::get_if<std::string>(&read)) return std::move(*wrong);
+            to.keys.push_back(std::get<encryption_key>(std::move(read)));
+        }
+        return std::nullopt;
+    };
+    return made;
+}
+
+fields server_fields(server_section& to) {
+    return {
+        text_field({"listen", "address and port for clients"}, to.listen),
+        text_field({"admin_listen", "address and port of health, readiness and metrics; empty: "
+                                    "none. Keep it away from clients"},
+                   to.admin_listen),
+        count_field({"threads", "threads that serve connections; 0: one per core"}, to.threads,
+                    zero::allowed),
+        texts_field({"hosts", "values of Host that are answered; empty: any"}, to.hosts),
+        text_field({"tls_certificate", "PEM file with the certificate chain; empty: no TLS"},
+                   to.tls_certificate),
+        text_field({"tls_key", "PEM file with its private key"}, to.tls_key),
+        count_field({"connections_max", "connections at the same time"}, to.connections_max),
+        count_field({"connections_per_address_max", "of them from one address"},
+                    to.connections_per_address_max),
+        size_field({"head_bytes_max", "request line and headers"}, to.head_bytes_max),
+        duration_field({"head_timeout", "until the head of a request is there"}, to.head_timeout),
+        duration_field({"body_timeout", "until its body is there"}, to.body_timeout),
+        duration_field({"write_timeout", "until an answer is taken"}, to.write_timeout),
+        duration_field({"idle_timeout", "between two requests of a connection"}, to.idle_timeout),
+        duration_field({"drain", "how long requests under way may take after SIGTERM"}, to.drain),
+    };
+}
+
+fields store_fields(store_section& to) {
+    return {
+        url_field({"url", "the store; or \"file:/path\" or \"env:NAME\", where the URL is read "
+                          "from"},
+                  to.url),
+        url_field({"front", "a Redis in front of it (`redis://…`); the store stays the truth. "
+                            "Empty: none"},
+                  to.front),
+        text_field({"table_prefix", "of stores that have tables"}, to.table_prefix),
+        count_field({"queue_max", "begins and look-ups that wait for the store"}, to.queue_max),
+        size_field({"cache_bytes", "near cache of finished results; 0: none"}, to.cache_bytes,
+                   zero::allowed),
+        duration_field({"cache_age", "how long the cache answers without asking the store"},
+                       to.cache_age),
+        keys_field({"encryption_keys", "keys for results at rest: \"ID file:/path\" or \"ID "
+                                       "env:NAME\", 64 hex digits each. The first one encrypts, "
+                                       "all decrypt. Empty: not encrypted"},
+                   to),
+        choice_field<unencrypted>(
+            {"unencrypted", "how results from before encryption are read"}, to.others,
+            {{"refuse", unencrypted::refuse}, {"accept", unencrypted::accept}}),
+    };
+}
+
+fields tenants_fields(tenants_section& to) {
+    return {
+        choice_field<tenant_kind>({"source", "where the tenant of a gateway request comes from; "
+                                             "must be chosen where there is a gateway"},
+                                  to.source,
+                                  {{"single", tenant_kind::single},
+                                   {"header", tenant_kind::header},
+                                   {"tokens", tenant_kind::tokens}}),
+        text_field({"name", "the tenant of everybody (source \"single\")"}, to.name),
+        text_field({"header", "the header that names it (source \"header\")"}, to.header),
+        texts_field({"trusted", "addresses or networks whose header is believed, such as "
+                                "\"10.0.0.0/8\""},
+                    to.trusted),
+        text_field({"tokens", "file of `semel token`; needed by the center and by source "
+                              "\"tokens\". Read again on SIGHUP"},
+                   to.tokens),
+    };
+}
+
+fields gateway_fields(gateway_section& to) {
+    return {
+        text_field({"upstream", "URL of the service behind it: `http://host:port` or `https://…`; "
+                                "empty: no gateway"},
+                   to.upstream),
+        text_field({"tls_ca", "PEM file of authorities for an https upstream; empty: the system's"},
+                   to.tls_ca),
+        duration_field({"connect_timeout", "until a connection to the upstream stands"},
+                       to.connect_timeout),
+        duration_field({"answer_timeout", "until its answer is there"}, to.answer_timeout),
+        count_field({"connections_max", "connections to the upstream"}, to.connections_max),
+        size_field({"response_bytes_max", "of an answer on a protected route"},
+                   to.response_bytes_max),
+    };
+}
+
+fields center_fields(center_section& to) {
+    return {
+        flag_field({"enabled", "serve the center API below `/v1/`"}, to.enabled),
+        size_field({"body_bytes_max", "of a request"}, to.body_bytes_max),
+        count_field({"batch_max", "items of one batch"}, to.batch_max),
+        duration_field({"wait_max", "the longest `wait` of a begin"}, to.wait_max, zero::allowed),
+        count_field({"waiters_max", "begins that wait at the same time"}, to.waiters_max),
+    };
+}
+
+fields limits_fields(limits& to) {
+    return {
+        size_field({"result_bytes_max", "of a stored result; larger ones leave a tombstone"},
+                   to.result_bytes_max),
+        count_field({"waiters_per_key_max", "repeats of one request that wait for its result"},
+                    to.waiters_per_key_max),
+        count_field({"waiters_max", "repeats that wait, of all requests"}, to.waiters_max),
+        count_field({"executions_max", "protected requests under way"}, to.executions_max),
+    };
+}
+
+fields log_fields(log_section& to) {
+    return {
+        choice_field<log_level>({"level", "this and above"}, to.level,
+                                {{"debug", log_level::debug},
+                                 {"info", log_level::info},
+                                 {"warning", log_level::warning},
+                                 {"error", log_level::error}}),
+        choice_field<log_format>({"format", "lines for people or for machines"}, to.format,
+                                 {{"pretty", log_format::pretty}, {"json", log_format::json}}),
+    };
+}
+
+} // namespace
+
+std::vector<section> sections_of(config& of) {
+    return {
+        {"server", "Where clients connect, and how patient the server is with them.",
+         server_fields(of.server)},
+        {"store", "Where records are kept.", store_fields(of.store)},
+        {"tenants", "Who is who. There is no default: keys of different clients must never meet.",
+         tenants_fields(of.tenants)},
+        {"gateway", "The service that is protected.", gateway_fields(of.gateway)},
+        {"center", "The API for services that run the work themselves.", center_fields(of.center)},
+        {"limits", "Bounds on what is kept and on what waits.", limits_fields(of.limits)},
+        {"log", "Lines on standard error.", log_fields(of.log)},
+    };
+}
+
+} // namespace semel::config

@@ -1,0 +1,92 @@
+#include "config/surroundings.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include <unistd.h>
+
+namespace semel::config {
+namespace {
+
+constexpr std::string_view file_scheme = "file:";
+constexpr std::string_view variable_scheme = "env:";
+
+result<std::string> read_whole(const std::string& path) {
+    errno = 0;
+    try {
+        std::ifstream in(path, std::ios::binary);
+        std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+        if (in.is_open()) return text;
+    } catch (const std::ios_base::failure&) { // a directory, for instance
+    }
+    const char* const why = errno != 0 ? std::strerror(errno) : "it cannot be read";
+    return failure{.code = errc::invalid_argument, .detail = path + ": " + why};
+}
+
+std::string without_line_end(std::string text) {
+    if (text.ends_with('\n')) text.pop_back();
+    if (text.ends_with('\r')) text.pop_back();
+    return text;
+}
+
+// Hides "password" of "user:password@" in what lies between "://" and the next / or ?.
+void hide_authority(std::string& url, std::size_t begin) {
+    const std::size_t end = std::min(url.find_first_of("/?&", begin), url.size());
+    const std::size_t at = url.rfind('@', end);
+    const std::size_t colon = url.find(':', begin);
+    if (at == std::string::npos || at < begin || colon >= at) return;
+    url.replace(colon + 1, at - colon - 1, "***");
+}
+
+void hide_parameters(std::string& url) {
+    constexpr std::string_view name = "password=";
+    for (auto at = url.find(name); at != std::string::npos; at = url.find(name, at + 1)) {
+        const std::size_t begin = at + name.size();
+        const std::size_t end = std::min(url.find_first_of("&%", begin), url.size());
+        url.replace(begin, end - begin, "***");
+    }
+}
+
+} // namespace
+
+surroundings this_process() {
+    surroundings made{.read_file = read_whole};
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        const auto equals = text.find('=');
+        if (equals == std::string_view::npos) continue;
+        made.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+    return made;
+}
+
+bool is_reference(std::string_view written) {
+    return written.starts_with(file_scheme) || written.starts_with(variable_scheme);
+}
+
+result<std::string> look_up(std::string_view reference, const surroundings& around) {
+    if (reference.starts_with(file_scheme)) {
+        const std::string path{reference.substr(file_scheme.size())};
+        auto text = around.read_file(path);
+        if (!text) return text;
+        return without_line_end(*std::move(text));
+    }
+    const std::string name{reference.substr(variable_scheme.size())};
+    const auto found = around.variables.find(name);
+    if (found != around.variables.end()) return found->second;
+    return failure{.code = errc::invalid_argument,
+                   .detail = "the environment variable " + name + " is not set"};
+}
+
+std::string without_password(std::string_view url) {
+    std::string text{url};
+    for (auto at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
+        hide_authority(text, at + 3);
+    }
+    hide_parameters(text);
+    return text;
+}
+
+} // namespace semel::config

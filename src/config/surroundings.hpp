@@ -1,0 +1,36 @@
+// What a configuration may refer to outside its file: variables and files.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "semel/result.hpp"
+
+namespace semel::config {
+
+struct surroundings {
+    std::map<std::string, std::string> variables = {};
+    std::function<result<std::string>(const std::string& path)> read_file = {};
+};
+
+// The real ones, as they are at this moment.
+[[nodiscard]] surroundings this_process();
+
+// A text that is not shown to anybody: what was written in the file, and what it stands for.
+struct secret {
+    std::string written = {}; // "file:/path", "env:NAME", or the text itself where that is allowed
+    std::string text = {};
+};
+
+[[nodiscard]] bool is_reference(std::string_view written);
+
+// The contents of a file without the line end behind it, or of a variable. The detail of a failure
+// names the file or variable, never what it holds.
+[[nodiscard]] result<std::string> look_up(std::string_view reference, const surroundings& around);
+
+// A URL without its password, and without the values of parameters that are one.
+[[nodiscard]] std::string without_password(std::string_view url);
+
+} // namespace semel::config

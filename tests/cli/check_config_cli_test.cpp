@@ -1,0 +1,65 @@
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "cli/tool.hpp"
+
+namespace semel::test {
+namespace {
+
+class CheckConfigCommand : public testing::Test {
+protected:
+    CheckConfigCommand() {
+        std::string name = (std::filesystem::temp_directory_path() / "semel-XXXXXX").string();
+        folder_ = ::mkdtemp(name.data());
+    }
+    ~CheckConfigCommand() override { std::filesystem::remove_all(folder_); }
+
+    [[nodiscard]] std::string file(std::string_view text) const {
+        const std::string path = folder_ + "/semel.toml";
+        std::ofstream{path} << text;
+        return path;
+    }
+
+    std::string folder_;
+};
+
+TEST_F(CheckConfigCommand, PrintsWhatIsInEffectWithoutSecrets) {
+    const tool_run run = run_tool({"check-config", file(R"([store]
+url = "postgres://semel:hunter2@db/orders"
+[tenants]
+source = "single"
+name = "acme"
+[gateway]
+upstream = "http://127.0.0.1:3000"
+)")});
+
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_NE(run.out.find("url = \"postgres://semel:***@db/orders\""), std::string::npos);
+    EXPECT_NE(run.out.find("listen = \"127.0.0.1:7070\""), std::string::npos);
+    EXPECT_EQ(run.out.find("hunter2"), std::string::npos);
+}
+
+TEST_F(CheckConfigCommand, ReportsEverythingThatIsWrong) {
+    const std::string path = file("[server]\nlisetn = 1\ndrain = 2\n");
+
+    const tool_run run = run_tool({"check-config", path});
+
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.out, "");
+    EXPECT_EQ(run.err,
+              "semel: " + path +
+                  ":2: server.lisetn: unknown key; did you mean 'listen'?\nsemel: " + path +
+                  ":3: server.drain: must be a duration such as \"500ms\", \"30s\", "
+                  "\"1h30m\" or \"7d\"\n");
+}
+
+TEST_F(CheckConfigCommand, AFileThatIsNotThereIsWrongUsage) {
+    expect_refused(run_tool({"check-config", folder_ + "/none.toml"}));
+    expect_refused(run_tool({"check-config", folder_}));
+}
+
+} // namespace
+} // namespace semel::test
