@@ -24,5 +24,6 @@ void add_fingerprint_commands(CLI::App& tool); // canonical, fingerprint
 void add_gateway_command(CLI::App& tool);      // gateway
 void add_id_commands(CLI::App& tool);          // id new, id show
 void add_migrate_command(CLI::App& tool);      // migrate
+void add_token_commands(CLI::App& tool);       // token new, token list, token revoke
 
 } // namespace semel::app

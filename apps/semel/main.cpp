@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
     semel::app::add_gateway_command(tool);
     semel::app::add_id_commands(tool);
     semel::app::add_migrate_command(tool);
+    semel::app::add_token_commands(tool);
 
     try {
         return run(tool, argc, argv);

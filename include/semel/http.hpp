@@ -11,3 +11,4 @@
 #include "semel/http/route.hpp"
 #include "semel/http/stored_response.hpp"
 #include "semel/http/tenant.hpp"
+#include "semel/http/token.hpp"

@@ -4,13 +4,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 
-#include "semel/fingerprint.hpp"
 #include "semel/http/message.hpp"
 #include "semel/result.hpp"
 
@@ -33,7 +31,8 @@ struct tenant_header {
 
 // `Authorization: Bearer <token>` of a client that has a token.
 struct tenant_token {
-    // The tenant of a token, or none. Called on the request's path: must not block.
+    // The tenant of a token that may use its keys, or none (see token.hpp). Called on the request's
+    // path: must not block.
     std::function<std::optional<std::string>(std::string_view token)> tenant_of = {};
 };
 
@@ -51,18 +50,5 @@ struct refused_tenant {
 // Exactly one line, 1 to 64 bytes of visible ASCII; anything else is refused.
 [[nodiscard]] std::variant<std::string, refused_tenant>
 tenant_of(const tenant_source& source, const header_list& headers, peer_trust peer);
-
-// Tokens known by their SHA-256 only. Constant after it was filled.
-class token_table {
-public:
-    // The hash is what fingerprint::raw(token) gives. A second tenant for one hash is
-    // invalid_argument.
-    result<void> add(const fingerprint& hash, std::string tenant);
-    // Compares whole hashes of the token, so the time it takes says nothing about other tokens.
-    [[nodiscard]] std::optional<std::string> tenant_of(std::string_view token) const;
-
-private:
-    std::map<fingerprint, std::string> tenants_;
-};
 
 } // namespace semel::http

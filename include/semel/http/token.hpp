@@ -1,0 +1,85 @@
+// Bearer tokens: who may do what. A token is 256 random bits; only its SHA-256 is kept. A slow hash
+// with salt, as passwords need, would add nothing: nobody can try 2^256 tokens however fast each
+// trial is, and no two are alike; but it would cost every request milliseconds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "semel/fingerprint.hpp"
+#include "semel/http/message.hpp"
+#include "semel/result.hpp"
+
+namespace semel::http {
+
+enum class scope : std::uint8_t {
+    use,   // begin and end attempts, send requests through the gateway
+    read,  // look at records
+    admin, // both, for any tenant
+};
+
+// "use", "read", "admin".
+[[nodiscard]] std::string_view name(scope which);
+[[nodiscard]] std::optional<scope> scope_named(std::string_view name);
+
+class scope_set {
+public:
+    constexpr scope_set() = default;
+    constexpr explicit scope_set(std::initializer_list<scope> all) {
+        for (const scope one : all) add(one);
+    }
+    constexpr void add(scope one) { bits_ |= bit(one); }
+    [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+    [[nodiscard]] constexpr bool has(scope one) const { return (bits_ & bit(one)) != 0; }
+    // Admin may do what the others may.
+    [[nodiscard]] constexpr bool allows(scope one) const { return has(one) || has(scope::admin); }
+
+    friend constexpr bool operator==(const scope_set&, const scope_set&) = default;
+
+private:
+    static constexpr unsigned bit(scope one) { return 1U << static_cast<unsigned>(one); }
+
+    unsigned bits_ = 0;
+};
+
+// "use,read". Empty, unknown or repeated ones: invalid_argument.
+[[nodiscard]] result<scope_set> parse_scopes(std::string_view text);
+[[nodiscard]] std::string to_string(scope_set all);
+
+// What a token gives its bearer.
+struct grant {
+    std::string tenant = {};
+    scope_set may = {};
+
+    friend bool operator==(const grant&, const grant&) = default;
+};
+
+// Tokens known by their SHA-256 only. Constant after it was filled: any thread.
+class token_table {
+public:
+    // The hash is what fingerprint::raw(token) gives. invalid_argument: a tenant that is none, no
+    // scope, or a hash that is there already.
+    result<void> add(const fingerprint& hash, grant gives);
+    // Whole hashes are compared, in a time that does not depend on where they differ.
+    [[nodiscard]] std::optional<grant> find(std::string_view token) const;
+    [[nodiscard]] std::size_t size() const { return grants_.size(); }
+
+private:
+    struct entry {
+        fingerprint hash;
+        grant gives;
+    };
+    std::multimap<std::uint64_t, entry> grants_; // by the first bytes of the hash
+};
+
+// The token of `Authorization: Bearer <token>`; none if there is no such line, or two.
+[[nodiscard]] std::optional<std::string_view> bearer_token(const header_list& headers);
+
+// 1 to 64 bytes of visible ASCII.
+[[nodiscard]] bool is_tenant_name(std::string_view name);
+
+} // namespace semel::http

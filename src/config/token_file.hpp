@@ -1,0 +1,77 @@
+// The file of tokens: a line each, `hash tenant scopes created comment`, where the hash is the
+// SHA-256 of the token in hex. Lines that are empty or begin with # say nothing.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "semel/http/token.hpp"
+#include "semel/result.hpp"
+#include "semel/time.hpp"
+
+namespace semel::config {
+
+struct token_line {
+    fingerprint hash;
+    http::grant gives = {};
+    std::string created = {}; // 2026-01-31T12:00:00Z
+    std::string comment = {}; // one line, may be empty
+
+    // The first digits of the hash: what a token is called by those who may not see it.
+    [[nodiscard]] std::string id() const;
+};
+
+// "semel_" and 43 letters that stand for 256 random bits.
+[[nodiscard]] std::string new_token();
+
+[[nodiscard]] std::string to_text(const token_line& line); // with its line end
+// The failure's detail names `name` and the line.
+[[nodiscard]] result<std::vector<token_line>> parse_tokens(std::string_view text,
+                                                           const std::string& name);
+
+// What anybody else on the machine could do with the file. Who can write it can let himself in; who
+// can read it learns hashes, names and scopes only.
+enum class exposure : std::uint8_t { none, readable, writable };
+
+struct token_file {
+    std::vector<token_line> lines = {};
+    exposure to_others = exposure::none;
+};
+
+// Blocking; a file that others may write to is refused.
+[[nodiscard]] result<token_file> read_tokens(const std::string& path);
+// Adds a line; the file is made if there is none, for its owner only.
+[[nodiscard]] result<void> append_token(const std::string& path, const token_line& line);
+// Removes the lines whose id begins so and tells how many went: the file is replaced as a whole.
+// More than one: none goes, invalid_argument.
+[[nodiscard]] result<std::size_t> revoke_token(const std::string& path, std::string_view id);
+
+[[nodiscard]] result<http::token_table> to_table(const std::vector<token_line>& lines);
+
+// The tokens in effect: replaced as a whole while requests look at them. Thread-safe.
+class live_tokens {
+public:
+    void set(http::token_table tokens) {
+        auto made = std::make_shared<const http::token_table>(std::move(tokens));
+        const std::lock_guard lock{mutex_};
+        now_ = std::move(made);
+    }
+    [[nodiscard]] std::optional<http::grant> find(std::string_view token) const {
+        return get()->find(token);
+    }
+
+private:
+    [[nodiscard]] std::shared_ptr<const http::token_table> get() const {
+        const std::lock_guard lock{mutex_};
+        return now_;
+    }
+
+    mutable std::mutex mutex_;
+    // Shared with look-ups under way while it is replaced. Guarded by mutex_.
+    std::shared_ptr<const http::token_table> now_ = std::make_shared<const http::token_table>();
+};
+
+} // namespace semel::config
