@@ -1,8 +1,8 @@
 #include <set>
 
-#include "config/addresses.hpp"
 #include "config/load.hpp"
 #include "config/schema.hpp"
+#include "edge/wire/address.hpp"
 
 namespace semel::config {
 namespace {
@@ -19,9 +19,10 @@ public:
         if (of_.gateway.upstream.empty() && !of_.center.enabled) {
             say("gateway.upstream", "must be set, or center.enabled: nothing would be served");
         }
-        if (!of_.gateway.upstream.empty() && !is_http_url(of_.gateway.upstream)) {
+        if (!of_.gateway.upstream.empty() && !edge::parse_base_url(of_.gateway.upstream)) {
             say("gateway.upstream", "must be http://host:port or https://host:port");
         }
+        if (!edge::parse_host_port(of_.center.listen)) say("center.listen", "must be address:port");
         if (of_.store.url.text.empty()) say("store.url", "must not be empty");
         return std::move(found_);
     }
@@ -36,9 +37,12 @@ private:
 
     void check_server() {
         const server_section& server = of_.server;
-        if (!is_endpoint(server.listen)) say("server.listen", "must be address:port");
-        if (!server.admin_listen.empty() && !is_endpoint(server.admin_listen)) {
+        if (!edge::parse_host_port(server.listen)) say("server.listen", "must be address:port");
+        if (!server.admin_listen.empty() && !edge::parse_host_port(server.admin_listen)) {
             say("server.admin_listen", "must be address:port, or empty");
+        }
+        if (server.tls_certificate.empty() && !server.tls_client_ca.empty()) {
+            say("server.tls_client_ca", "needs server.tls_certificate");
         }
         if (server.tls_certificate.empty() != server.tls_key.empty()) {
             say("server.tls_certificate", "and server.tls_key must be given together");
@@ -59,7 +63,7 @@ private:
             say("tenants.trusted", R"(must name at least one peer where the source is "header")");
         }
         for (const std::string& one : tenants.trusted) {
-            if (!parse_network(one))
+            if (!edge::network::parse(one))
                 say("tenants.trusted", "'" + one + "' is no address or network");
         }
         const bool tokens = of_.center.enabled || tenants.source == tenant_kind::tokens;
@@ -82,7 +86,7 @@ private:
         if (probes != !one.probe_url.empty()) {
             say_at(one.where, "route.probe_url",
                    R"(and on_lease_expiry = "probe" must be given together)");
-        } else if (probes && !is_http_url(one.probe_url)) {
+        } else if (probes && !edge::parse_base_url(one.probe_url)) {
             say_at(one.where, "route.probe_url", "must be an http:// or https:// URL");
         }
         check_policy(one.route.policy, one.where, "route");

@@ -23,12 +23,12 @@ struct server_section {
     std::vector<std::string> hosts = {};
     std::string tls_certificate = {};
     std::string tls_key = {};
+    std::string tls_client_ca = {};
     std::size_t connections_max = 10'000;
-    std::size_t connections_per_address_max = 1'000;
     std::size_t head_bytes_max = std::size_t{32} << 10U;
     duration head_timeout = std::chrono::seconds{10};
-    duration body_timeout = std::chrono::seconds{60};
-    duration write_timeout = std::chrono::seconds{60};
+    duration body_timeout = std::chrono::seconds{30};
+    duration write_timeout = std::chrono::seconds{30};
     duration idle_timeout = std::chrono::seconds{60};
     duration drain = std::chrono::seconds{30};
 };
@@ -66,6 +66,7 @@ struct gateway_section {
 
 struct center_section {
     bool enabled = false;
+    std::string listen = "127.0.0.1:7072";
     std::size_t body_bytes_max = std::size_t{8} << 20U;
     std::size_t batch_max = 256;
     duration wait_max = std::chrono::seconds{30};

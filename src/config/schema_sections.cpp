@@ -57,13 +57,15 @@ fields server_fields(server_section& to) {
         text_field({"tls_certificate", "PEM file with the certificate chain; empty: no TLS"},
                    to.tls_certificate),
         text_field({"tls_key", "PEM file with its private key"}, to.tls_key),
+        text_field({"tls_client_ca", "PEM file of the authority of client certificates; a client "
+                                     "that shows one is trusted. Empty: none is asked for"},
+                   to.tls_client_ca),
         count_field({"connections_max", "connections at the same time"}, to.connections_max),
-        count_field({"connections_per_address_max", "of them from one address"},
-                    to.connections_per_address_max),
         size_field({"head_bytes_max", "request line and headers"}, to.head_bytes_max),
         duration_field({"head_timeout", "until the head of a request is there"}, to.head_timeout),
-        duration_field({"body_timeout", "until its body is there"}, to.body_timeout),
-        duration_field({"write_timeout", "until an answer is taken"}, to.write_timeout),
+        duration_field({"body_timeout", "how long a body may stop coming"}, to.body_timeout),
+        duration_field({"write_timeout", "how long an answer may stop being taken"},
+                       to.write_timeout),
         duration_field({"idle_timeout", "between two requests of a connection"}, to.idle_timeout),
         duration_field({"drain", "how long requests under way may take after SIGTERM"}, to.drain),
     };
@@ -130,7 +132,8 @@ fields gateway_fields(gateway_section& to) {
 
 fields center_fields(center_section& to) {
     return {
-        flag_field({"enabled", "serve the center API below `/v1/`"}, to.enabled),
+        flag_field({"enabled", "serve the center API"}, to.enabled),
+        text_field({"listen", "its address and port"}, to.listen),
         size_field({"body_bytes_max", "of a request"}, to.body_bytes_max),
         count_field({"batch_max", "items of one batch"}, to.batch_max),
         duration_field({"wait_max", "the longest `wait` of a begin"}, to.wait_max, zero::allowed),

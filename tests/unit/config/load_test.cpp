@@ -118,7 +118,7 @@ threads = -1
 drain = "soon"
 head_bytes_max = 1.5
 hosts = ["a", 1]
-connections_per_address_max = 0
+idle_timeout = "0s"
 [log]
 level = "loud"
 [center]
@@ -140,8 +140,7 @@ cache_bytes = true
             "or "
             "\"1GiB\"",
             "semel.toml:7: server.hosts: must be a list of texts; one is an integer",
-            "semel.toml:8: server.connections_per_address_max: must be a number from 1 to "
-            "2147483647",
+            "semel.toml:8: server.idle_timeout: must be more than zero",
             R"(semel.toml:10: log.level: must be one of "debug", "info", "warning", "error")",
             "semel.toml:12: center.enabled: must be true or false, not a text",
             "semel.toml:14: store.cache_bytes: must be a size such as 4096, \"64KiB\", \"8MiB\" or "

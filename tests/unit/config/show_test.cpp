@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "config/addresses.hpp"
 #include "config/load.hpp"
 
 namespace semel::config::show_test {
@@ -88,43 +87,6 @@ TEST(ConfigReference, ThePageHoldsEveryKeyAsTheSchemaHasIt) {
     ASSERT_NE(at, std::string::npos);
     EXPECT_EQ(page.substr(at), reference())
         << "write what `semel check-config --reference` prints below the page's introduction";
-}
-
-TEST(ConfigAddresses, Endpoints) {
-    for (const char* fine : {"127.0.0.1:80", "[::1]:0", "localhost:65535", "0.0.0.0:7070"}) {
-        EXPECT_TRUE(is_endpoint(fine)) << fine;
-    }
-    for (const char* wrong : {"", "80", ":80", "a:", "a:b", "::1:80", "a:65536", "a b:1", "a:-1"}) {
-        EXPECT_FALSE(is_endpoint(wrong)) << wrong;
-    }
-}
-
-TEST(ConfigAddresses, Urls) {
-    for (const char* fine : {"http://h", "http://h:1", "https://[::1]:1/x", "http://h/probe?a=b"}) {
-        EXPECT_TRUE(is_http_url(fine)) << fine;
-    }
-    for (const char* wrong : {"", "h:1", "ftp://h", "http://", "http://:1", "http://u@h",
-                              "http://h:x", "http://h/ x", "http://h#f"}) {
-        EXPECT_FALSE(is_http_url(wrong)) << wrong;
-    }
-}
-
-TEST(ConfigAddresses, NetworksHoldTheirAddresses) {
-    const auto ten = parse_network("10.0.0.0/8").value();
-
-    EXPECT_TRUE(holds(ten, "10.1.2.3"));
-    EXPECT_TRUE(holds(ten, "::ffff:10.1.2.3"));
-    EXPECT_FALSE(holds(ten, "11.1.2.3"));
-    EXPECT_FALSE(holds(ten, "::1"));
-    EXPECT_FALSE(holds(ten, "nonsense"));
-    EXPECT_TRUE(holds(parse_network("::1").value(), "::1"));
-    EXPECT_TRUE(holds(parse_network("127.0.0.1").value(), "127.0.0.1"));
-    EXPECT_FALSE(holds(parse_network("127.0.0.1").value(), "127.0.0.2"));
-    EXPECT_TRUE(holds(parse_network("fd00::/8").value(), "fd12::1"));
-    EXPECT_TRUE(holds(parse_network("0.0.0.0/0").value(), "9.9.9.9"));
-    for (const char* wrong : {"", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/x", "x/8", "::/129"}) {
-        EXPECT_FALSE(parse_network(wrong)) << wrong;
-    }
 }
 
 TEST(ConfigNearest, SuggestsWhatWasMeant) {
