@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "config/units.hpp"
+#include "base/units.hpp"
 #include "semel/policy.hpp"
 
 namespace semel::config {

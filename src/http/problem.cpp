@@ -17,7 +17,7 @@ struct problem_text {
 };
 
 // In the order of problem_kind.
-constexpr std::array<problem_text, 16> texts = {{
+constexpr std::array<problem_text, 21> texts = {{
     {"request-malformed", 400, "The request is malformed", ""},
     {"key-missing", 400, "This operation requires an Idempotency-Key", "idempotency_key_missing"},
     {"key-malformed", 400, "The Idempotency-Key is malformed", "idempotency_key_invalid"},
@@ -37,6 +37,11 @@ constexpr std::array<problem_text, 16> texts = {{
     {"result-unreadable", 500, "The stored answer cannot be read", ""},
     {"upstream-unreachable", 503, "The service could not be reached; nothing was executed", ""},
     {"outcome-unknown", 504, "The service did not answer; the request may have taken effect", ""},
+    {"forbidden", 403, "The token does not allow that", ""},
+    {"not-found", 404, "There is no such thing", ""},
+    {"fenced-off", 409, "The attempt is no longer the record's", ""},
+    {"not-renewed", 409, "The attempt may not be kept alive any longer", ""},
+    {"limit-exceeded", 409, "The record has no room for more", ""},
 }};
 
 const problem_text& text_of(problem_kind kind) {

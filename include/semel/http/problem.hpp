@@ -33,6 +33,12 @@ enum class problem_kind : std::uint8_t {
     result_unreadable,    // 500: the stored bytes are damaged
     upstream_unreachable, // 503, Retry-After: not executed
     outcome_unknown,      // 504: sent upstream, no full answer came
+    // The center's and the admin pages' own.
+    forbidden,      // 403: the token may not do that
+    not_found,      // 404
+    fenced_off,     // 409: the attempt is no longer the record's
+    not_renewed,    // 409: past processing_max
+    limit_exceeded, // 409: a checkpoint too many
 };
 
 struct problem_options {

@@ -35,6 +35,11 @@ TEST(Problem, TypesAndStatusesAreStable) {
         {problem_kind::result_unreadable, "result-unreadable", 500},
         {problem_kind::upstream_unreachable, "upstream-unreachable", 503},
         {problem_kind::outcome_unknown, "outcome-unknown", 504},
+        {problem_kind::forbidden, "forbidden", 403},
+        {problem_kind::not_found, "not-found", 404},
+        {problem_kind::fenced_off, "fenced-off", 409},
+        {problem_kind::not_renewed, "not-renewed", 409},
+        {problem_kind::limit_exceeded, "limit-exceeded", 409},
     };
     std::set<std::string_view> slugs;
     for (const row& one : table) {

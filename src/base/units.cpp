@@ -1,10 +1,10 @@
-#include "config/units.hpp"
+#include "base/units.hpp"
 
 #include <array>
 #include <charconv>
 #include <limits>
 
-namespace semel::config {
+namespace semel {
 namespace {
 
 struct unit {
@@ -95,4 +95,4 @@ std::string show_size(std::size_t bytes) {
     return shown(sizes, static_cast<std::int64_t>(bytes), "0B");
 }
 
-} // namespace semel::config
+} // namespace semel

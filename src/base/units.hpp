@@ -8,7 +8,7 @@
 
 #include "semel/time.hpp"
 
-namespace semel::config {
+namespace semel {
 
 // Whole numbers with us, ms, s, m, h or d, one behind the other: "1h30m". "0s" is none at all.
 [[nodiscard]] std::optional<duration> parse_duration(std::string_view text);
@@ -21,4 +21,4 @@ namespace semel::config {
 // Digits only, and no overflow.
 [[nodiscard]] std::optional<std::int64_t> parse_count(std::string_view digits);
 
-} // namespace semel::config
+} // namespace semel

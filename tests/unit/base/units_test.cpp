@@ -1,13 +1,13 @@
-#include "config/units.hpp"
+#include "base/units.hpp"
 
 #include <gtest/gtest.h>
 
-namespace semel::config::units_test {
+namespace semel::units_test {
 namespace {
 
 using namespace std::chrono_literals;
 
-TEST(ConfigUnits, DurationsAreNumbersWithUnits) {
+TEST(Units, DurationsAreNumbersWithUnits) {
     EXPECT_EQ(parse_duration("30s"), 30s);
     EXPECT_EQ(parse_duration("500ms"), 500ms);
     EXPECT_EQ(parse_duration("250us"), 250us);
@@ -16,14 +16,14 @@ TEST(ConfigUnits, DurationsAreNumbersWithUnits) {
     EXPECT_EQ(parse_duration("0s"), 0s);
 }
 
-TEST(ConfigUnits, AnythingElseIsNoDuration) {
+TEST(Units, AnythingElseIsNoDuration) {
     for (const char* wrong : {"", "30", "s", "30 s", "-30s", "1.5s", "30sec", "30S", "+1s",
                               "99999999999999999999s", "9223372036854775807d", "1h30"}) {
         EXPECT_FALSE(parse_duration(wrong)) << wrong;
     }
 }
 
-TEST(ConfigUnits, SizesAreNumbersWithUnits) {
+TEST(Units, SizesAreNumbersWithUnits) {
     EXPECT_EQ(parse_size("8MiB"), std::size_t{8} << 20);
     EXPECT_EQ(parse_size("64KiB"), std::size_t{64} << 10);
     EXPECT_EQ(parse_size("1GiB"), std::size_t{1} << 30);
@@ -33,7 +33,7 @@ TEST(ConfigUnits, SizesAreNumbersWithUnits) {
     }
 }
 
-TEST(ConfigUnits, WhatIsShownIsReadAgain) {
+TEST(Units, WhatIsShownIsReadAgain) {
     for (const duration one : {duration{1}, duration{1500}, duration{90min}, duration{24h}}) {
         EXPECT_EQ(parse_duration(show_duration(one)), one) << show_duration(one);
     }
@@ -45,4 +45,4 @@ TEST(ConfigUnits, WhatIsShownIsReadAgain) {
 }
 
 } // namespace
-} // namespace semel::config::units_test
+} // namespace semel::units_test

@@ -1,0 +1,280 @@
+#include "edge/center/center.hpp"
+
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "edge/center/errand.hpp"
+#include "edge/center/text.hpp"
+#include "http/media_type.hpp"
+#include "http/text.hpp"
+
+namespace semel::edge {
+namespace {
+
+using http::problem_kind;
+
+// One request on its way through the center.
+class visit {
+public:
+    visit(std::shared_ptr<center_core> core, served_request request, reply answer)
+        : core_(std::move(core)), request_(std::move(request)), answer_(std::move(answer)) {}
+
+    void run() {
+        const std::string_view path = request_.what.head.path();
+        if (path == "/openapi.json") return describe();
+        constexpr std::string_view records = "/v1/records/";
+        constexpr std::string_view api = "/v1/";
+        if (path.starts_with(records)) return look(path.substr(records.size()));
+        if (path == "/v1/batch") return batch();
+        if (!path.starts_with(api)) return refuse({.kind = problem_kind::not_found});
+        const auto what = act_named(path.substr(api.size()));
+        if (!what) return refuse({.kind = problem_kind::not_found});
+        single(*what);
+    }
+
+private:
+    // ---- what is asked for
+
+    void describe() {
+        if (!method_is("GET")) return;
+        answer_({.status = 200,
+                 .headers = {{"Content-Type", "application/json"}, {"Cache-Control", "no-cache"}},
+                 .body = std::string{openapi_document()}});
+    }
+
+    void single(act what) {
+        if (!method_is("POST") || !may(http::scope::use)) return;
+        const auto body = read_body();
+        if (!body) return;
+        auto read = read_order(what, *body, who_, core_->options);
+        if (auto* wrong = std::get_if<told>(&read)) return refuse(std::move(*wrong));
+        send(std::get<order>(std::move(read)));
+    }
+
+    void look(std::string_view rest) {
+        if (!method_is("GET") || !may(http::scope::read)) return;
+        const auto slash = rest.find('/');
+        const auto operation = percent_decoded(rest.substr(0, slash));
+        const auto key = slash == std::string_view::npos ? std::nullopt
+                                                         : percent_decoded(rest.substr(slash + 1));
+        if (!operation || !key) {
+            return refuse({.kind = problem_kind::not_found,
+                           .detail = "records are at /v1/records/{operation}/{key}"});
+        }
+        std::optional<std::string> named;
+        if (!read_query(named)) return;
+        auto tenant = tenant_for(named, who_, core_->options);
+        if (auto* wrong = std::get_if<told>(&tenant)) return refuse(std::move(*wrong));
+        auto made = lookup_order({.tenant = std::get<std::string>(std::move(tenant)),
+                                  .operation = *operation,
+                                  .key = *key},
+                                 core_->options);
+        if (auto* wrong = std::get_if<told>(&made)) return refuse(std::move(*wrong));
+        send(std::get<order>(std::move(made)));
+    }
+
+    void send(order&& what) {
+        auto done = [answer = std::move(answer_)](told with) mutable {
+            answer(to_response(std::move(with)));
+        };
+        const auto made = make_errand(core_, std::move(what), std::move(done));
+        submission first = made->first();
+        core_->records.submit(std::move(first.what), std::move(first.done));
+    }
+
+    // ---- many at once
+
+    struct gathered {
+        explicit gathered(std::size_t count) : items(count), left(count) {}
+
+        // Items end on any thread; each writes its own place, and the last one sends all.
+        std::vector<json> items;
+        std::atomic<std::size_t> left;
+        reply answer;
+
+        void end(std::size_t at, told&& with) {
+            items[at] = to_item(std::move(with));
+            if (left.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+            answer(to_response(outcome({{"items", std::move(items)}})));
+        }
+    };
+
+    void batch() {
+        if (!method_is("POST") || !may(http::scope::use)) return;
+        const auto body = read_body();
+        if (!body) return;
+        const json* const items = items_of(*body);
+        if (items == nullptr) return;
+        const auto all = std::make_shared<gathered>(items->size());
+        all->answer = std::move(answer_);
+        std::vector<submission> many;
+        std::vector<std::pair<std::size_t, told>> wrong;
+        for (std::size_t at = 0; at < items->size(); ++at) {
+            auto read = read_item((*items)[at]);
+            if (auto* refused = std::get_if<told>(&read)) {
+                core_->counts.refused.add();
+                wrong.emplace_back(at, std::move(*refused));
+                continue;
+            }
+            auto done = [all, at](told with) { all->end(at, std::move(with)); };
+            const auto made = make_errand(core_, std::get<order>(std::move(read)), std::move(done));
+            many.push_back(made->first());
+        }
+        for (auto& [at, with] : wrong) all->end(at, std::move(with));
+        if (!many.empty()) core_->records.submit_all(std::move(many));
+    }
+
+    const json* items_of(const json& body) {
+        const std::size_t most = core_->options.batch_max;
+        const auto at = body.is_object() && body.size() == 1 ? body.find("items") : body.end();
+        const bool fine = at != body.end() && at->is_array() && !at->empty() && at->size() <= most;
+        if (fine) return &*at;
+        refuse(
+            {.kind = problem_kind::request_malformed,
+             .detail = "a batch is {\"items\": […]} with 1 to " + std::to_string(most) + " items"});
+        return nullptr;
+    }
+
+    std::variant<order, told> read_item(const json& item) {
+        const auto malformed = [&](const char* why) {
+            return trouble({.kind = problem_kind::request_malformed, .detail = why},
+                           core_->options.problems);
+        };
+        const bool named = item.is_object() && item.contains("do") && item["do"].is_string();
+        const auto what =
+            named ? act_named(item["do"].get_ref<const std::string&>()) : std::optional<act>{};
+        if (!what)
+            return malformed("do must be begin, complete, fail, abandon, renew, checkpoint "
+                             "or release");
+        auto read = read_order(*what, item, who_, core_->options);
+        if (const auto* one = std::get_if<order>(&read); one && one->wait > duration::zero()) {
+            return malformed("wait is not for batches: one that waits would hold up the others");
+        }
+        return read;
+    }
+
+    // ---- checks; each answers what it refuses
+
+    bool method_is(std::string_view needed) {
+        if (request_.what.head.method == needed) return true;
+        told made = trouble({.kind = problem_kind::request_malformed,
+                             .status = 405,
+                             .detail = "this path takes " + std::string{needed} + " only"},
+                            core_->options.problems);
+        made.headers.add("Allow", std::string{needed});
+        refuse(std::move(made));
+        return false;
+    }
+
+    bool may(http::scope what) {
+        const auto token = http::bearer_token(request_.what.head.headers);
+        auto found = token ? core_->options.grant_of(*token) : std::nullopt;
+        if (!found) {
+            told made = trouble(
+                {.kind = problem_kind::tenant_missing,
+                 .detail = token ? "the bearer token is not known" : "a bearer token is needed"},
+                core_->options.problems);
+            made.headers.add("WWW-Authenticate",
+                             token ? "Bearer error=\"invalid_token\"" : "Bearer");
+            refuse(std::move(made));
+            return false;
+        }
+        who_ = *std::move(found);
+        if (who_.may.allows(what)) return true;
+        refuse({.kind = problem_kind::forbidden,
+                .detail = "the scope '" + std::string{http::name(what)} + "' is needed"});
+        return false;
+    }
+
+    std::optional<json> read_body() {
+        const http::request& what = request_.what;
+        if (what.body.size() > core_->options.body_bytes_max) {
+            refuse({.kind = problem_kind::body_too_large,
+                    .detail = "the limit is " + std::to_string(core_->options.body_bytes_max) +
+                              " bytes"});
+            return std::nullopt;
+        }
+        const std::string* const type = what.head.headers.find("Content-Type");
+        if (type != nullptr && !is_json(*type)) {
+            refuse({.kind = problem_kind::request_malformed,
+                    .status = 415,
+                    .detail = "the body must be application/json"});
+            return std::nullopt;
+        }
+        json body = json::parse(what.body, nullptr, false);
+        if (!body.is_discarded()) return body;
+        refuse({.kind = problem_kind::request_malformed, .detail = "the body is not JSON"});
+        return std::nullopt;
+    }
+
+    static bool is_json(std::string_view type) {
+        return http::kind_of(http::lowered(http::parse_parameterised(type).value)) ==
+               http::body_kind::json;
+    }
+
+    // Nothing but ?tenant=, once.
+    bool read_query(std::optional<std::string>& tenant) {
+        const std::string_view query = request_.what.head.query();
+        constexpr std::string_view name = "tenant=";
+        if (query.empty()) return true;
+        if (query.starts_with(name) && query.find('&') == std::string_view::npos) {
+            tenant = percent_decoded(query.substr(name.size()));
+            if (tenant) return true;
+        }
+        refuse({.kind = problem_kind::request_malformed,
+                .detail = "the query may hold one tenant and nothing else"});
+        return false;
+    }
+
+    void refuse(const http::problem& why) { refuse(trouble(why, core_->options.problems)); }
+    void refuse(told with) {
+        core_->counts.refused.add();
+        answer_(to_response(std::move(with)));
+    }
+
+    const std::shared_ptr<center_core> core_;
+    const served_request request_;
+    reply answer_;
+    caller who_;
+};
+
+} // namespace
+
+center::center(store& records, runtime& timers, center_options options)
+    : core_(std::make_shared<center_core>(records, timers, std::move(options))) {}
+
+center::~center() {
+    core_->stop_waiting();
+    core_->wait_until_idle();
+}
+
+handler center::requests() {
+    return [core = core_](served_request request, reply answer) {
+        core->counts.requests.add();
+        visit{core, std::move(request), std::move(answer)}.run();
+    };
+}
+
+void center::serve(served_request request, reply answer) {
+    requests()(std::move(request), std::move(answer));
+}
+
+void center::stop_waiting() {
+    core_->stop_waiting();
+}
+
+center_counts center::counts() const {
+    const live_center_counts& from = core_->counts;
+    return {.requests = from.requests.get(),
+            .refused = from.refused.get(),
+            .commands = from.commands.get(),
+            .started = from.started.get(),
+            .replayed = from.replayed.get(),
+            .fenced = from.fenced.get(),
+            .unavailable = from.unavailable.get(),
+            .waiters_refused = from.waiters_refused.get(),
+            .waiting = core_->waiters()};
+}
+
+} // namespace semel::edge

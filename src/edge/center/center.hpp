@@ -1,0 +1,76 @@
+// The center: records for services that run the work themselves, in any language, over HTTP and
+// JSON. docs/center.md and docs/openapi.json say what clients see.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "edge/server/handler.hpp"
+#include "semel/http/problem.hpp"
+#include "semel/http/token.hpp"
+#include "semel/policy.hpp"
+#include "semel/runtime.hpp"
+#include "semel/store.hpp"
+
+namespace semel::edge {
+
+struct center_options {
+    // Who a bearer token is. Called on the request's path: must not block.
+    std::function<std::optional<http::grant>(std::string_view token)> grant_of = {};
+    std::map<std::string, operation_policy> operations = {}; // others have the defaults
+    operation_policy defaults = {};
+    semel::limits limits = {};
+    http::problem_options problems = {};
+    std::size_t body_bytes_max = std::size_t{8} << 20U;
+    std::size_t batch_max = 256;
+    duration wait_max = std::chrono::seconds{30}; // longer waits are cut to this
+    std::size_t waiters_max = 10'000;             // above: not waited for, and counted
+    // How long a store that cannot answer is asked again before the client gets a 503.
+    duration patience = std::chrono::seconds{5};
+};
+
+// Since the start, except `waiting`.
+struct center_counts {
+    std::uint64_t requests = 0;
+    std::uint64_t refused = 0;  // without the right token, or malformed
+    std::uint64_t commands = 0; // begins, completions and so on, each item of a batch
+    std::uint64_t started = 0;  // begins that were granted
+    std::uint64_t replayed = 0; // begins that were answered from the record
+    std::uint64_t fenced = 0;   // commands of attempts that had lost their record
+    std::uint64_t unavailable = 0;
+    std::uint64_t waiters_refused = 0;
+    std::uint64_t waiting = 0; // now
+};
+
+class center_core;
+
+// Thread-safe. The store and the runtime outlive it. The destructor answers those who wait and
+// stays until every command under way has been answered by the store.
+class center {
+public:
+    center(store& records, runtime& timers, center_options options);
+    ~center();
+
+    // For servers. Works as long as the center does.
+    [[nodiscard]] handler requests();
+    void serve(served_request request, reply answer);
+
+    // Nobody waits from here on: who does is told what is known. For a drain.
+    void stop_waiting();
+
+    [[nodiscard]] center_counts counts() const;
+
+private:
+    std::shared_ptr<center_core> core_; // shared with commands under way
+};
+
+// The API's description, as served at /openapi.json.
+[[nodiscard]] std::string_view openapi_document();
+
+} // namespace semel::edge

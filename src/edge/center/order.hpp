@@ -1,0 +1,44 @@
+// One thing a client asks for, read from JSON and checked against every limit: nothing wrong gets
+// as far as the store.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "edge/center/center.hpp"
+#include "edge/center/told.hpp"
+#include "semel/command.hpp"
+
+namespace semel::edge {
+
+enum class act : std::uint8_t { begin, complete, fail, abandon, renew, checkpoint, release };
+
+// "begin", "complete" …: the end of the path and the `do` of a batch's item.
+[[nodiscard]] std::optional<act> act_named(std::string_view name);
+
+struct order {
+    record_id id = {};
+    command what = {};
+    duration wait = {}; // begin only
+    bool kept = true;   // complete only: false where the result is too large to be kept
+};
+
+// Who asks.
+using caller = http::grant;
+
+// Problems: key-missing, key-too-long, forbidden (a tenant that is not the caller's to name) and
+// request-malformed, whose detail names the member.
+[[nodiscard]] std::variant<order, told> read_order(act what, const json& body, const caller& who,
+                                                   const center_options& options);
+
+// The tenant that a request is about: the caller's own, or, for admins, the one that is named.
+[[nodiscard]] std::variant<std::string, told> tenant_for(const std::optional<std::string>& named,
+                                                         const caller& who,
+                                                         const center_options& options);
+
+[[nodiscard]] std::variant<order, told> lookup_order(record_id id, const center_options& options);
+
+} // namespace semel::edge

@@ -1,0 +1,36 @@
+// What a client of the center is told: an outcome or a problem, alone or as an item of a batch.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "semel/command.hpp"
+#include "semel/http/message.hpp"
+#include "semel/http/problem.hpp"
+#include "semel/result.hpp"
+
+namespace semel::edge {
+
+using json = nlohmann::json;
+
+struct told {
+    int status = 200;
+    json body = {};
+    http::header_list headers = {};
+};
+
+[[nodiscard]] told outcome(json body);
+[[nodiscard]] told trouble(const http::problem& what, const http::problem_options& options);
+
+// What the store said.
+[[nodiscard]] told tell(semel::reply&& got, const http::problem_options& options);
+// It said nothing that is certain. `unknown` is what to call a failure that may have been applied.
+[[nodiscard]] told tell(const failure& why, http::problem_kind unknown,
+                        const http::problem_options& options);
+
+[[nodiscard]] http::response to_response(told&& what);
+[[nodiscard]] json to_item(told&& what);
+
+// {"text": …} where the bytes are UTF-8, else {"base64": …}.
+void put_bytes(json& into, std::string_view bytes);
+
+} // namespace semel::edge
