@@ -19,11 +19,13 @@ public:
 };
 
 void add_check_config_command(CLI::App& tool); // check-config
+void add_completion_command(CLI::App& tool);   // completion bash, zsh, fish
 void add_demo_command(CLI::App& tool);         // demo
 void add_fingerprint_commands(CLI::App& tool); // canonical, fingerprint
 void add_gateway_command(CLI::App& tool);      // gateway
 void add_id_commands(CLI::App& tool);          // id new, id show
 void add_migrate_command(CLI::App& tool);      // migrate
+void add_serve_command(CLI::App& tool);        // serve
 void add_token_commands(CLI::App& tool);       // token new, token list, token revoke
 
 } // namespace semel::app

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "commands.hpp"
+#include "config/token_file.hpp"
 #include "duration_text.hpp"
-#include "input.hpp"
-#include "semel/fingerprint.hpp"
 
 namespace semel::app {
 namespace {
@@ -31,25 +29,11 @@ T one_of(std::string_view option, const std::string& text,
 
 // ---- the tenant
 
-// Lines of "SHA-256-of-the-token tenant"; `#` begins a comment.
 http::tenant_token read_tokens(const std::string& path) {
-    const auto table = std::make_shared<http::token_table>();
-    std::istringstream lines{read_file(path)};
-    std::string line;
-    for (int number = 1; std::getline(lines, line); ++number) {
-        std::istringstream words{line.substr(0, line.find('#'))};
-        std::string hash, tenant, more;
-        if (!(words >> hash)) continue;
-        const auto where = "--tenant-tokens: " + path + ":" + std::to_string(number) + ": ";
-        const auto parsed = fingerprint::from_hex(hash);
-        if (!parsed || !(words >> tenant) || (words >> more)) {
-            throw usage_error(where + "expected the token's SHA-256 in hex and a tenant");
-        }
-        if (auto fine = table->add(*parsed, tenant); !fine) {
-            throw usage_error(where + fine.error().detail);
-        }
-    }
-    return {.tenant_of = [table](std::string_view token) { return table->tenant_of(token); }};
+    const auto file = checked("--tenant-tokens", config::read_tokens(path));
+    const auto tokens = std::make_shared<config::live_tokens>();
+    tokens->set(checked("--tenant-tokens", config::to_table(file.lines)));
+    return config::tenants_of(tokens);
 }
 
 http::tenant_source tenants_of(const gateway_arguments& with) {

@@ -79,7 +79,7 @@ void add_tenant_options(CLI::App& command, gateway_arguments& with) {
         ->group(group);
     command
         .add_option("--tenant-tokens", with.tenant_tokens,
-                    "bearer tokens: lines of SHA-256 in hex and tenant")
+                    "bearer tokens, made by `semel token new`")
         ->type_name("FILE")
         ->group(group);
     command.add_option("--trust", with.trust, "peers whose word counts: addresses or networks")

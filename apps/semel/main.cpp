@@ -30,11 +30,13 @@ int main(int argc, char** argv) {
     tool.set_version_flag("--version", "semel " SEMEL_VERSION);
     tool.require_subcommand(0, 1);
     semel::app::add_check_config_command(tool);
+    semel::app::add_completion_command(tool);
     semel::app::add_demo_command(tool);
     semel::app::add_fingerprint_commands(tool);
     semel::app::add_gateway_command(tool);
     semel::app::add_id_commands(tool);
     semel::app::add_migrate_command(tool);
+    semel::app::add_serve_command(tool);
     semel::app::add_token_commands(tool);
 
     try {

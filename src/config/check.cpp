@@ -83,11 +83,11 @@ private:
                    "'" + one.route.operation + "' is another route's too; their keys would meet");
         }
         const bool probes = one.route.policy.on_lease_expiry == lease_expiry::probe;
-        if (probes != !one.probe_url.empty()) {
-            say_at(one.where, "route.probe_url",
+        if (probes != !one.probe.empty()) {
+            say_at(one.where, "route.probe",
                    R"(and on_lease_expiry = "probe" must be given together)");
-        } else if (probes && !edge::parse_base_url(one.probe_url)) {
-            say_at(one.where, "route.probe_url", "must be an http:// or https:// URL");
+        } else if (probes && !one.probe.starts_with('/')) {
+            say_at(one.where, "route.probe", "must be a path that begins with a slash");
         }
         check_policy(one.route.policy, one.where, "route");
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/surroundings.hpp"
+#include "edge/gateway/options.hpp"
 #include "semel/encrypted.hpp"
 #include "semel/http/route.hpp"
 #include "semel/log.hpp"
@@ -60,8 +61,9 @@ struct gateway_section {
     std::string tls_ca = {};
     duration connect_timeout = std::chrono::seconds{5};
     duration answer_timeout = std::chrono::seconds{60};
-    std::size_t connections_max = 256;
-    std::size_t response_bytes_max = std::size_t{8} << 20U;
+    std::size_t connections_max = 512;
+    std::size_t answer_bytes_max = std::size_t{16} << 20U;
+    edge::upstream_options::host_seen host = edge::upstream_options::host_seen::clients;
 };
 
 struct center_section {
@@ -83,7 +85,7 @@ struct route_entry {
     std::vector<std::string> statuses = {};           // as written: "404 keep"
     std::vector<std::string> fingerprint_select = {}; // as written
     std::vector<std::string> fingerprint_ignore = {};
-    std::string probe_url = {};
+    std::string probe = {};
     std::string where = {};
 };
 

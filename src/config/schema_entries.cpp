@@ -144,9 +144,10 @@ fields content_fields(route_entry& to) {
         size_field({"body_bytes_max", "of a request"}, to.route.body_bytes_max),
         duration_field({"wait_limit", "the longest `Prefer: wait`; \"0s\": not honoured"},
                        to.route.wait_limit, zero::allowed),
-        text_field({"probe_url", "asked what became of work whose lease lapsed, where "
-                                 "on_lease_expiry is \"probe\""},
-                   to.probe_url),
+        text_field({"probe",
+                    "path of the upstream that is asked what became of work whose lease lapsed, "
+                    "where on_lease_expiry is \"probe\""},
+                   to.probe),
     };
 }
 

@@ -125,8 +125,15 @@ fields gateway_fields(gateway_section& to) {
                        to.connect_timeout),
         duration_field({"answer_timeout", "until its answer is there"}, to.answer_timeout),
         count_field({"connections_max", "connections to the upstream"}, to.connections_max),
-        size_field({"response_bytes_max", "of an answer on a protected route"},
-                   to.response_bytes_max),
+        size_field({"answer_bytes_max",
+                    "of an answer on a protected route; a larger one is executed and "
+                    "remembered, its body kept for nobody"},
+                   to.answer_bytes_max),
+        choice_field<edge::upstream_options::host_seen>(
+            {"host", "the Host that the upstream sees: the client's, or the one in its URL"},
+            to.host,
+            {{"clients", edge::upstream_options::host_seen::clients},
+             {"own", edge::upstream_options::host_seen::own}}),
     };
 }
 

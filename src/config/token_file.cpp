@@ -225,4 +225,12 @@ result<http::token_table> to_table(const std::vector<token_line>& lines) {
     return table;
 }
 
+http::tenant_token tenants_of(std::shared_ptr<const live_tokens> tokens) {
+    return {[tokens = std::move(tokens)](std::string_view token) -> std::optional<std::string> {
+        auto found = tokens->find(token);
+        if (!found || !found->may.allows(http::scope::use)) return std::nullopt;
+        return std::move(found->tenant);
+    }};
+}
+
 } // namespace semel::config

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "semel/http/tenant.hpp"
 #include "semel/http/token.hpp"
 #include "semel/result.hpp"
 #include "semel/time.hpp"
@@ -73,5 +74,8 @@ private:
     // Shared with look-ups under way while it is replaced. Guarded by mutex_.
     std::shared_ptr<const http::token_table> now_ = std::make_shared<const http::token_table>();
 };
+
+// The gateway's source of tenants: tokens that have the scope `use`.
+[[nodiscard]] http::tenant_token tenants_of(std::shared_ptr<const live_tokens> tokens);
 
 } // namespace semel::config

@@ -71,7 +71,7 @@ fingerprint_ignore = ["/sent_at"]
 lease = "45s"
 wait = "0s"
 on_lease_expiry = "probe"
-probe_url = "http://127.0.0.1:3000/probe"
+probe = "/probe"
 [[operation]]
 name = "PAY"
 retention = "3d"
@@ -94,7 +94,7 @@ retention = "3d"
     EXPECT_EQ(route.content.json.ignore().size(), 1U);
     EXPECT_EQ(route.policy.lease, 45s);
     EXPECT_EQ(route.policy.wait, wait_mode::answer);
-    EXPECT_EQ(got.routes[0].probe_url, "http://127.0.0.1:3000/probe");
+    EXPECT_EQ(got.routes[0].probe, "/probe");
     ASSERT_EQ(got.operations.size(), 1U);
     EXPECT_EQ(got.operations[0].policy.retention, 72h);
 }
@@ -186,7 +186,7 @@ on_lease_expiry = "probe"
                             HasSubstr("tenants.tokens: must name a file"),
                             HasSubstr("semel.toml:12: route: route 'A' (no slash)"),
                             HasSubstr("semel.toml:12: route.operation: 'A' is another route's"),
-                            HasSubstr("semel.toml:12: route.probe_url: and on_lease_expiry"),
+                            HasSubstr("semel.toml:12: route.probe: and on_lease_expiry"),
                             HasSubstr("gateway.upstream: must be http://host:port")));
 }
 

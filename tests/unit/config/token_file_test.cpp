@@ -154,5 +154,18 @@ TEST(LiveTokens, AreReplacedAsAWhole) {
     EXPECT_TRUE(tokens.find("b"));
 }
 
+TEST(LiveTokens, TheGatewayTakesThoseThatMayUseKeys) {
+    const auto tokens = std::make_shared<live_tokens>();
+    token_line reader = line_for("r");
+    reader.gives.may = http::scope_set{http::scope::read};
+    tokens->set(to_table({line_for("a"), reader}).value());
+
+    const http::tenant_token source = tenants_of(tokens);
+
+    EXPECT_EQ(source.tenant_of("a"), "acme");
+    EXPECT_EQ(source.tenant_of("r"), std::nullopt);
+    EXPECT_EQ(source.tenant_of("x"), std::nullopt);
+}
+
 } // namespace
 } // namespace semel::config::token_file_test

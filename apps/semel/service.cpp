@@ -1,0 +1,118 @@
+#include "service.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "edge/admin/metrics.hpp"
+
+namespace semel::app {
+namespace {
+
+template <class T> T opened(result<T> made) {
+    if (made) return *std::move(made);
+    const errc code = made.error().code;
+    const bool usage =
+        code == errc::invalid_argument || code == errc::unknown_store || code == errc::unsupported;
+    if (usage) throw usage_error(describe(made.error()));
+    throw std::runtime_error(describe(made.error()));
+}
+
+} // namespace
+
+service::service(config::config with)
+    : config_(std::move(with)),
+      log_(make_spdlog_logger({.level = config_.log.level, .format = config_.log.format})),
+      timers_(make_system_runtime()),
+      tokens_(std::make_shared<config::live_tokens>()) {
+    if (!config_.tenants.tokens.empty()) read_tokens();
+    engine_.emplace(opened(open_store(config_.store, meters_)), operation_policy{},
+                    engine_options_of(config_, log_));
+    store& records = engine_->records();
+    if (config_.center.enabled) {
+        center_.emplace(records, *timers_, center_options_of(config_, tokens_));
+        auto options = server_options_of(config_, log_, config_.center.listen);
+        options.body_bytes_max = config_.center.body_bytes_max;
+        center_server_ = opened(edge::server::start(std::move(options), center_->requests()));
+    }
+    if (!config_.gateway.upstream.empty()) {
+        auto options = gateway_options_of(config_, log_, tenants_of(config_.tenants, tokens_));
+        gateway_ = opened(edge::gateway::start(std::move(options), *engine_));
+    }
+    if (config_.server.admin_listen.empty()) return;
+    admin_.emplace(records, *timers_, edge::admin_options{.metrics = [this] { return metrics(); }});
+    admin_server_ =
+        opened(edge::server::start(admin_options_of(config_, log_), admin_->requests()));
+}
+
+// The pages go first: they look at everything else.
+service::~service() {
+    admin_server_.reset();
+}
+
+std::string service::about() const {
+    const std::string scheme = config_.server.tls_certificate.empty() ? "http://" : "https://";
+    std::string text;
+    if (gateway_) {
+        text += "semel serve: gateway " + scheme + gateway_->address().text() + ", upstream " +
+                config_.gateway.upstream + "\n";
+    }
+    if (center_server_) {
+        text += "semel serve: center " + scheme + center_server_->address().text() + "\n";
+    }
+    if (admin_server_) {
+        text += "semel serve: admin http://" + admin_server_->address().text() + "\n";
+    }
+    const std::string& url = config_.store.url.text;
+    return text + "semel serve: store " + url.substr(0, url.find(':')) + "\n";
+}
+
+void service::read_tokens() {
+    const auto file = opened(config::read_tokens(config_.tenants.tokens));
+    tokens_->set(opened(config::to_table(file.lines)));
+    if (file.to_others == config::exposure::readable) {
+        log_warning(*log_, "others may read the file of tokens",
+                    {{"file", config_.tenants.tokens}});
+    }
+    log_info(*log_, "tokens read", {{"count", file.lines.size()}});
+}
+
+void service::reload_tokens() {
+    if (config_.tenants.tokens.empty()) return;
+    try {
+        read_tokens();
+    } catch (const std::exception& why) {
+        log_error(*log_, "tokens not read; those before stay in effect", {{"why", why.what()}});
+    }
+}
+
+edge::drained service::drain() {
+    if (admin_) admin_->drain();
+    if (center_) center_->stop_waiting();
+    auto ended = edge::drained::all;
+    if (center_server_) ended = center_server_->drain(config_.server.drain);
+    if (gateway_ && gateway_->drain() != edge::drained::all) ended = edge::drained::cut_off;
+    return ended;
+}
+
+std::string service::metrics() const {
+    edge::metrics_text page;
+    edge::write(page, engine_->counters());
+    edge::write(page, meters_.commands.snapshot());
+    edge::write(page, meters_.driver.snapshot());
+    if (config_.store.cache_bytes > 0) edge::write(page, meters_.cache.snapshot());
+    std::vector<edge::served_counts> listeners;
+    if (gateway_) {
+        const edge::gateway_counts counts = gateway_->counts();
+        edge::write(page, counts);
+        listeners.push_back({.listener = "gateway", .counts = counts.server});
+    }
+    if (center_) {
+        edge::write(page, center_->counts());
+        listeners.push_back({.listener = "center", .counts = center_server_->counts()});
+    }
+    edge::write(page, listeners);
+    return std::move(page).finish();
+}
+
+} // namespace semel::app

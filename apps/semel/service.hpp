@@ -1,0 +1,52 @@
+// What `semel serve` runs: the gateway, the center and the admin pages on one engine.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "config/config.hpp"
+#include "config/token_file.hpp"
+#include "edge/admin/admin.hpp"
+#include "edge/center/center.hpp"
+#include "edge/gateway/gateway.hpp"
+#include "edge/server/server.hpp"
+#include "semel/engine.hpp"
+#include "semel/log.hpp"
+#include "semel/runtime.hpp"
+#include "wiring.hpp"
+
+namespace semel::app {
+
+class service {
+public:
+    // Listens and serves from here on. Throws usage_error or std::runtime_error.
+    explicit service(config::config with);
+    ~service();
+
+    // One line for each listener.
+    [[nodiscard]] std::string about() const;
+    // Those in effect stay if the file cannot be read.
+    void reload_tokens();
+    // Not ready any more, nobody waits, what is under way ends. Blocks.
+    [[nodiscard]] edge::drained drain();
+
+private:
+    void read_tokens();
+    [[nodiscard]] std::string metrics() const;
+
+    // In the order in which they depend on each other.
+    const config::config config_;
+    const std::shared_ptr<logger> log_;
+    const std::shared_ptr<runtime> timers_; // shared by nobody else; see the center's contract
+    store_meters meters_;
+    const std::shared_ptr<config::live_tokens> tokens_; // shared with the gateway and the center
+    std::optional<semel::engine> engine_;
+    std::optional<edge::center> center_;
+    std::optional<edge::admin> admin_;
+    std::unique_ptr<edge::gateway> gateway_;
+    std::unique_ptr<edge::server> center_server_;
+    std::unique_ptr<edge::server> admin_server_;
+};
+
+} // namespace semel::app

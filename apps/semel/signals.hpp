@@ -1,0 +1,31 @@
+// Signals as something that is waited for, instead of something that interrupts.
+#pragma once
+
+#include <csignal>
+#include <initializer_list>
+
+namespace semel::app {
+
+// Made before any thread begins, so that all inherit the mask and only next() sees the signals.
+class signals {
+public:
+    explicit signals(std::initializer_list<int> which) {
+        sigemptyset(&set_);
+        for (const int one : which) sigaddset(&set_, one);
+        pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    }
+
+    [[nodiscard]] int next() {
+        int got = 0;
+        sigwait(&set_, &got);
+        return got;
+    }
+
+    // From here on they do what they usually do: a second one ends the process at once.
+    void release() { pthread_sigmask(SIG_UNBLOCK, &set_, nullptr); }
+
+private:
+    sigset_t set_ = {};
+};
+
+} // namespace semel::app

@@ -1,0 +1,159 @@
+#include "wiring.hpp"
+
+#include <utility>
+
+#include "semel/decorators.hpp"
+#include "semel/open.hpp"
+
+namespace semel::app {
+namespace {
+
+// In the two URLs of a tiered store & is written %26 and % is written %25.
+std::string nested(std::string_view url) {
+    std::string text;
+    for (const char c : url) {
+        if (c == '&') {
+            text += "%26";
+        } else if (c == '%') {
+            text += "%25";
+        } else {
+            text += c;
+        }
+    }
+    return text;
+}
+
+std::string url_of(const config::store_section& with) {
+    if (with.front.text.empty()) return with.url.text;
+    return "tiered:?front=" + nested(with.front.text) + "&truth=" + nested(with.url.text);
+}
+
+std::vector<http::route> routes_of(const config::config& from) {
+    std::vector<http::route> routes;
+    for (const config::route_entry& one : from.routes) routes.push_back(one.route);
+    if (routes.empty()) routes.push_back({.operation = "http", .path = "/**"});
+    return routes;
+}
+
+} // namespace
+
+result<std::unique_ptr<store>> open_store(const config::store_section& with, store_meters& meters) {
+    auto made = open(url_of(with), {.table_prefix = with.table_prefix,
+                                    .queue_max = with.queue_max,
+                                    .counters = &meters.driver});
+    if (!made) return made;
+    std::unique_ptr<store> all = metered(*std::move(made), meters.commands);
+    if (!with.keys.empty()) {
+        auto sealed =
+            encrypted(std::move(all),
+                      {.keys = with.keys, .others = with.others, .counters = &meters.encryption});
+        if (!sealed) return sealed;
+        all = *std::move(sealed);
+    }
+    if (with.cache_bytes > 0) {
+        all = cached(
+            std::move(all),
+            {.bytes_max = with.cache_bytes, .age_max = with.cache_age, .counters = &meters.cache});
+    }
+    return all;
+}
+
+http::tenant_source tenants_of(const config::tenants_section& from,
+                               std::shared_ptr<const config::live_tokens> tokens) {
+    switch (from.source) {
+    case config::tenant_kind::none: break;
+    case config::tenant_kind::single: return http::single_tenant{from.name};
+    case config::tenant_kind::header: return http::tenant_header{from.header};
+    case config::tenant_kind::tokens: return config::tenants_of(std::move(tokens));
+    }
+    return {};
+}
+
+edge::server_options server_options_of(const config::config& from,
+                                       const std::shared_ptr<logger>& log,
+                                       const std::string& listen) {
+    const config::server_section& server = from.server;
+    edge::server_options made{.listen = edge::parse_host_port(listen).value(),
+                              .threads = static_cast<unsigned>(server.threads),
+                              .connections_max = server.connections_max,
+                              .times = {.head = server.head_timeout,
+                                        .idle = server.idle_timeout,
+                                        .body = server.body_timeout,
+                                        .write = server.write_timeout},
+                              .log = log};
+    for (const std::string& one : from.tenants.trusted) {
+        made.trusted.push_back(edge::network::parse(one).value());
+    }
+    made.heads.hosts = server.hosts;
+    made.heads.limits.head_bytes_max = server.head_bytes_max;
+    if (!server.tls_certificate.empty()) {
+        made.tls = edge::tls_server_options{.certificate_file = server.tls_certificate,
+                                            .key_file = server.tls_key,
+                                            .client_ca_file = server.tls_client_ca};
+    }
+    return made;
+}
+
+edge::server_options admin_options_of(const config::config& from,
+                                      const std::shared_ptr<logger>& log) {
+    constexpr std::size_t body_bytes_max = 4'096; // no page has a body
+    constexpr std::size_t connections_max = 100;
+    return {.listen = edge::parse_host_port(from.server.admin_listen).value(),
+            .threads = 1,
+            .connections_max = connections_max,
+            .body_bytes_max = body_bytes_max,
+            .log = log};
+}
+
+edge::gateway_options gateway_options_of(const config::config& from,
+                                         const std::shared_ptr<logger>& log,
+                                         http::tenant_source tenants) {
+    const config::gateway_section& gateway = from.gateway;
+    edge::gateway_options made{
+        .server = server_options_of(from, log, from.server.listen),
+        .upstream = {.url = edge::parse_base_url(gateway.upstream).value(),
+                     .ca_file = gateway.tls_ca,
+                     .connections_max = gateway.connections_max,
+                     .connect_time = gateway.connect_timeout,
+                     .answer_time = gateway.answer_timeout,
+                     .answer_bytes_max = gateway.answer_bytes_max,
+                     .host = gateway.host},
+        .gate = {.routes = routes_of(from), .tenants = std::move(tenants), .limits = from.limits},
+        .drain_time = from.server.drain};
+    for (const config::route_entry& one : from.routes) {
+        if (!one.probe.empty()) made.probes.emplace(one.route.operation, one.probe);
+    }
+    return made;
+}
+
+edge::center_options center_options_of(const config::config& from,
+                                       std::shared_ptr<const config::live_tokens> tokens) {
+    edge::center_options made{.limits = from.limits,
+                              .body_bytes_max = from.center.body_bytes_max,
+                              .batch_max = from.center.batch_max,
+                              .wait_max = from.center.wait_max,
+                              .waiters_max = from.center.waiters_max};
+    made.grant_of = [tokens = std::move(tokens)](std::string_view token) {
+        return tokens->find(token);
+    };
+    for (const config::operation_entry& one : from.operations) {
+        made.operations.emplace(one.name, one.policy);
+    }
+    for (const config::route_entry& one : from.routes) {
+        made.operations.emplace(one.route.operation, one.route.policy);
+    }
+    return made;
+}
+
+engine_options engine_options_of(const config::config& from, std::shared_ptr<logger> log) {
+    engine_options made{
+        .limits = from.limits, .drain_max = from.server.drain, .log = std::move(log)};
+    if (from.gateway.upstream.empty()) return made;
+    auto gate = http::gate::make({.routes = routes_of(from),
+                                  .tenants = http::single_tenant{"check"},
+                                  .limits = from.limits});
+    made.operations = gate.value().operations();
+    return made;
+}
+
+} // namespace semel::app

@@ -1,0 +1,49 @@
+// From the configuration to the options of each part, and to the store. No part is started here.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "config/config.hpp"
+#include "config/token_file.hpp"
+#include "edge/center/center.hpp"
+#include "edge/gateway/options.hpp"
+#include "semel/encrypted.hpp"
+#include "semel/engine.hpp"
+#include "semel/metrics.hpp"
+#include "semel/result.hpp"
+#include "semel/store.hpp"
+
+namespace semel::app {
+
+// What the store and its decorators count into. Outlives the store.
+struct store_meters {
+    store_metrics commands = {};
+    store_counters driver = {};
+    cache_counters cache = {};
+    encryption_counters encryption = {};
+};
+
+// Driver, then measured, then encrypted, then cached: what the configuration asks for.
+[[nodiscard]] result<std::unique_ptr<store>> open_store(const config::store_section& with,
+                                                        store_meters& meters);
+
+[[nodiscard]] engine_options engine_options_of(const config::config& from,
+                                               std::shared_ptr<logger> log);
+[[nodiscard]] edge::gateway_options gateway_options_of(const config::config& from,
+                                                       const std::shared_ptr<logger>& log,
+                                                       http::tenant_source tenants);
+[[nodiscard]] edge::center_options
+center_options_of(const config::config& from, std::shared_ptr<const config::live_tokens> tokens);
+
+// The listener of a handler: `listen` is well-formed, the configuration has been checked.
+[[nodiscard]] edge::server_options server_options_of(const config::config& from,
+                                                     const std::shared_ptr<logger>& log,
+                                                     const std::string& listen);
+[[nodiscard]] edge::server_options admin_options_of(const config::config& from,
+                                                    const std::shared_ptr<logger>& log);
+
+[[nodiscard]] http::tenant_source tenants_of(const config::tenants_section& from,
+                                             std::shared_ptr<const config::live_tokens> tokens);
+
+} // namespace semel::app

@@ -1,0 +1,81 @@
+#include "edge/admin/admin.hpp"
+
+#include <utility>
+
+namespace semel::edge {
+namespace {
+
+using http::problem_kind;
+
+http::response text_page(std::string type, std::string body) {
+    return {.status = 200,
+            .headers = {{"Content-Type", std::move(type)}, {"Cache-Control", "no-store"}},
+            .body = std::move(body)};
+}
+
+http::response not_ready(const admin::parts& of, std::string why) {
+    return http::to_response({.kind = problem_kind::unavailable,
+                              .detail = std::move(why),
+                              .retry_after = of.options.problems.retry_after},
+                             of.options.problems);
+}
+
+// The answer of the store or the end of its time, whichever comes first.
+struct readiness {
+    std::atomic<bool> told = false;
+    reply answer;
+
+    void tell(http::response with) {
+        if (!told.exchange(true, std::memory_order_acq_rel)) answer(std::move(with));
+    }
+};
+
+void check_ready(const std::shared_ptr<admin::parts>& of, reply answer) {
+    if (of->draining.load(std::memory_order_relaxed)) {
+        return answer(not_ready(*of, "draining"));
+    }
+    const auto waits = std::make_shared<readiness>();
+    waits->answer = std::move(answer);
+    of->timers.at(of->timers.now() + of->options.ready_max, [of, waits] {
+        waits->tell(not_ready(*of, "the store does not answer in time"));
+    });
+    // A record of nobody's: the look-up goes all the way and changes nothing.
+    const record_id nobody{.tenant = "semel", .operation = "ready", .key = "ready"};
+    of->records.submit({.id = nobody, .what = commands::lookup{}},
+                       [of, waits](result<semel::reply> got) {
+                           waits->tell(got ? text_page("text/plain", "ready\n")
+                                           : not_ready(*of, "the store cannot be asked"));
+                       });
+}
+
+void answer_one(const std::shared_ptr<admin::parts>& of, const served_request& request,
+                reply answer) {
+    const http::request_head& head = request.what.head;
+    const std::string_view path = head.path();
+    if (path != "/health" && path != "/ready" && path != "/metrics") {
+        return answer(http::to_response({.kind = problem_kind::not_found}, of->options.problems));
+    }
+    if (head.method != "GET") {
+        auto refused = http::to_response({.kind = problem_kind::request_malformed, .status = 405},
+                                         of->options.problems);
+        refused.headers.add("Allow", "GET");
+        return answer(std::move(refused));
+    }
+    if (path == "/ready") return check_ready(of, std::move(answer));
+    if (path == "/health") return answer(text_page("text/plain", "alive\n"));
+    answer(text_page("text/plain; version=0.0.4; charset=utf-8",
+                     of->options.metrics ? of->options.metrics() : ""));
+}
+
+} // namespace
+
+admin::admin(store& records, runtime& timers, admin_options options)
+    : parts_(new parts{.records = records, .timers = timers, .options = std::move(options)}) {}
+
+handler admin::requests() {
+    return [of = parts_](served_request request, reply answer) {
+        answer_one(of, request, std::move(answer));
+    };
+}
+
+} // namespace semel::edge

@@ -1,0 +1,171 @@
+#include "edge/admin/metrics.hpp"
+
+#include "semel/command.hpp"
+#include "semel/result.hpp"
+
+namespace semel::edge {
+namespace {
+
+struct simple {
+    std::string_view name;
+    std::string_view help;
+    std::uint64_t number;
+};
+
+void counters(metrics_text& to, std::initializer_list<simple> all) {
+    for (const simple& one : all) {
+        to.counter(one.name, one.help);
+        to.value(one.number);
+    }
+}
+
+void gauges(metrics_text& to, std::initializer_list<simple> all) {
+    for (const simple& one : all) {
+        to.gauge(one.name, one.help);
+        to.value(one.number);
+    }
+}
+
+// One line for each command that was used at all, so that the page does not grow with what is not.
+template <class Write> void for_each_command(const store_snapshot& from, Write write_one) {
+    for (std::size_t at = 0; at < from.commands.size(); ++at) {
+        if (from.commands[at].calls > 0) write_one(command_name(at), from.commands[at]);
+    }
+}
+
+} // namespace
+
+void write(metrics_text& to, const engine_counters& from) {
+    to.counter("engine_outcomes_total", "Requests by what came of them.");
+    const std::initializer_list<std::pair<std::string_view, std::uint64_t>> outcomes = {
+        {"executed", from.executed},       {"replayed", from.replayed},
+        {"in_progress", from.in_progress}, {"mismatch", from.mismatched},
+        {"failed", from.failed},           {"in_doubt", from.in_doubt},
+        {"unconfirmed", from.unconfirmed}, {"unavailable", from.unavailable}};
+    for (const auto& [name, number] : outcomes) to.value(number, {{"outcome", name}});
+    counters(
+        to,
+        {{"engine_lost_leases_total", "Renewals refused or unanswered in time.", from.lost_leases},
+         {"engine_fenced_completions_total", "Results dropped for the winner's.",
+          from.fenced_completions},
+         {"engine_lost_completions_total", "Completions that were given up.",
+          from.lost_completions},
+         {"engine_tombstones_total", "Effects whose result was not kept.", from.tombstones},
+         {"engine_waiters_refused_total", "Repeats that could not wait.", from.waiters_refused},
+         {"engine_executions_refused_total", "Requests over executions_max.",
+          from.executions_refused},
+         {"engine_swept_total", "Records removed by the sweeper.", from.swept}});
+    gauges(to, {{"engine_running", "Requests under way.", from.running},
+                {"engine_waiting", "Repeats that wait for a result.", from.waiting}});
+}
+
+void write(metrics_text& to, const store_snapshot& from) {
+    to.counter("store_commands_total", "Questions to the store.");
+    for_each_command(from, [&](std::string_view name, const command_snapshot& one) {
+        to.value(one.calls, {{"command", name}});
+    });
+    to.gauge("store_in_flight", "Questions that have no answer yet.");
+    for_each_command(from, [&](std::string_view name, const command_snapshot& one) {
+        to.value(one.in_flight, {{"command", name}});
+    });
+    to.counter("store_answers_total", "Its answers.");
+    for_each_command(from, [&](std::string_view name, const command_snapshot& one) {
+        for (std::size_t at = 0; at < one.answers.size(); ++at) {
+            if (one.answers[at] == 0) continue;
+            to.value(one.answers[at], {{"command", name}, {"answer", answer_name(at)}});
+        }
+    });
+    to.counter("store_failures_total", "Questions it could not answer.");
+    for_each_command(from, [&](std::string_view name, const command_snapshot& one) {
+        for (std::size_t at = 0; at < one.failures.size(); ++at) {
+            if (one.failures[at] == 0) continue;
+            to.value(one.failures[at],
+                     {{"command", name}, {"code", semel::name(static_cast<errc>(at))}});
+        }
+    });
+    to.counter("store_in_doubt_total", "Failures that may have been applied.");
+    for_each_command(from, [&](std::string_view name, const command_snapshot& one) {
+        to.value(one.in_doubt, {{"command", name}});
+    });
+    to.histogram("store_latency_seconds", "From question to answer.");
+    for_each_command(from, [&](std::string_view name, const command_snapshot& one) {
+        to.value(one.latency, {{"command", name}});
+    });
+    counters(to, {{"store_sweeps_total", "Sweeps.", from.sweeps},
+                  {"store_sweep_failures_total", "Sweeps that failed.", from.sweep_failures},
+                  {"store_swept_total", "Records they removed.", from.swept}});
+}
+
+void write(metrics_text& to, const store_counters::values& from) {
+    counters(to, {{"store_round_trips_total", "Round trips of the driver.", from.round_trips},
+                  {"store_commits_total", "Its commits.", from.commits},
+                  {"store_record_writes_total", "Records it wrote.", from.record_writes},
+                  {"store_batches_total", "Its batches.", from.batches},
+                  {"store_batch_commands_total", "Commands in them.", from.batch_commands},
+                  {"store_refused_total", "Questions refused by a full queue.", from.refused}});
+}
+
+void write(metrics_text& to, const cache_counters::values& from) {
+    counters(to, {{"cache_hits_total", "Repeats answered without the store.", from.hits},
+                  {"cache_misses_total", "Repeats that went to the store.", from.misses},
+                  {"cache_fills_total", "Results taken in.", from.fills},
+                  {"cache_evictions_total", "Results put out for room.", from.evictions}});
+    gauges(to, {{"cache_bytes", "Held now.", from.bytes},
+                {"cache_entries", "Held now.", from.entries}});
+}
+
+void write(metrics_text& to, const gateway_counts& from) {
+    to.counter("gateway_requests_total", "Requests by what was done with them.");
+    const std::initializer_list<std::pair<std::string_view, std::uint64_t>> kinds = {
+        {"passed", from.passed},
+        {"guarded", from.guarded},
+        {"refused", from.refused},
+        {"bypassed", from.bypassed}};
+    for (const auto& [name, number] : kinds) to.value(number, {{"kind", name}});
+    counters(to, {{"gateway_unsent_total", "Guarded; no byte reached the upstream.", from.unsent},
+                  {"gateway_unanswered_total", "Guarded; outcome unknown.", from.unanswered},
+                  {"gateway_probes_total", "Questions about requests in doubt.", from.probes},
+                  {"gateway_resolved_total", "Of these, answered.", from.resolved},
+                  {"gateway_connects_total", "Connections to the upstream.", from.connects}});
+    gauges(to, {{"gateway_under_way", "Guarded requests now.", from.under_way}});
+}
+
+void write(metrics_text& to, const center_counts& from) {
+    counters(
+        to,
+        {{"center_requests_total", "Requests.", from.requests},
+         {"center_refused_total", "Malformed, or not allowed.", from.refused},
+         {"center_commands_total", "Commands, each item of a batch.", from.commands},
+         {"center_started_total", "Begins that were granted.", from.started},
+         {"center_replayed_total", "Begins answered from the record.", from.replayed},
+         {"center_fenced_total", "Commands of attempts that had lost their record.", from.fenced},
+         {"center_unavailable_total", "Commands the store did not answer.", from.unavailable},
+         {"center_waiters_refused_total", "Begins that could not wait.", from.waiters_refused}});
+    gauges(to, {{"center_waiting", "Begins that wait.", from.waiting}});
+}
+
+void write(metrics_text& to, const std::vector<served_counts>& from) {
+    struct family {
+        std::string_view name, help;
+        std::uint64_t server_counts::*number;
+    };
+    const auto each = [&](const family& about) {
+        for (const served_counts& one : from) {
+            to.value(one.counts.*about.number, {{"listener", one.listener}});
+        }
+    };
+    for (const family& about : std::initializer_list<family>{
+             {"server_accepted_total", "Connections.", &server_counts::accepted},
+             {"server_refused_total", "Connections over the limit.", &server_counts::refused},
+             {"server_requests_total", "Requests.", &server_counts::requests},
+             {"server_malformed_total", "Requests that were malformed.", &server_counts::malformed},
+             {"server_timed_out_total", "Clients that were too slow.",
+              &server_counts::timed_out}}) {
+        to.counter(about.name, about.help);
+        each(about);
+    }
+    to.gauge("server_connections", "Connections now.");
+    each({"", "", &server_counts::open});
+}
+
+} // namespace semel::edge

@@ -1,0 +1,25 @@
+// What each part has counted, as metrics. Pure.
+#pragma once
+
+#include "edge/admin/metrics_text.hpp"
+#include "edge/center/center.hpp"
+#include "edge/gateway/options.hpp"
+#include "semel/engine.hpp"
+#include "semel/metrics.hpp"
+
+namespace semel::edge {
+
+void write(metrics_text& to, const engine_counters& from);
+void write(metrics_text& to, const store_snapshot& from);
+void write(metrics_text& to, const store_counters::values& from);
+void write(metrics_text& to, const cache_counters::values& from);
+void write(metrics_text& to, const gateway_counts& from);
+void write(metrics_text& to, const center_counts& from);
+// `listener` tells servers apart: "gateway", "center", "admin".
+struct served_counts {
+    std::string_view listener;
+    server_counts counts;
+};
+void write(metrics_text& to, const std::vector<served_counts>& from);
+
+} // namespace semel::edge

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""`semel serve` as a team with services in another language meets it: configuration, tokens, the
+gateway, the center, the admin pages, SIGHUP and SIGTERM, over real sockets and with nothing but
+Python's own library.
+
+usage: serve_trial.py SEMEL
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.error
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+SEMEL = ""
+PATIENCE = 60  # seconds; the machine may be busy
+
+
+class Orders(BaseHTTPRequestHandler):
+    """The service behind the gateway: makes an order out of every POST."""
+
+    protocol_version = "HTTP/1.1"
+    made = []
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        Orders.made.append(body)
+        answer = json.dumps({"order": len(Orders.made)}).encode()
+        self.send_response(201)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *args):
+        pass
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+        self.json = json.loads(body) if "json" in headers.get("Content-Type", "") else None
+
+
+def call(url, body=None, token=None, headers=None, method=None):
+    sent = dict(headers or {})
+    if body is not None:
+        sent["Content-Type"] = "application/json"
+        body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    if token:
+        sent["Authorization"] = "Bearer " + token
+    request = urllib.request.Request(url, data=body, headers=sent, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as got:
+            return Answer(got.status, got.headers, got.read())
+    except urllib.error.HTTPError as no:
+        with no:
+            return Answer(no.code, no.headers, no.read())
+
+
+class Serve:
+    """A running `semel serve`."""
+
+    def __init__(self, folder, upstream):
+        self.tokens = os.path.join(folder, "tokens.txt")
+        self.file = os.path.join(folder, "semel.toml")
+        self.use = self.token("acme", "use,read")
+        with open(self.file, "w", encoding="utf-8") as file:
+            file.write(f"""
+[server]
+listen = "127.0.0.1:0"
+admin_listen = "127.0.0.1:0"
+drain = "20s"
+[store]
+url = "sqlite:{folder}/records.db"
+cache_bytes = "8MiB"
+encryption_keys = ["k1 env:TRIAL_KEY"]
+[tenants]
+source = "tokens"
+tokens = "{self.tokens}"
+[gateway]
+upstream = "http://127.0.0.1:{upstream}"
+[[route]]
+operation = "ORDER_CREATE"
+path = "/orders"
+key = "required"
+fingerprint_host = "no"
+[center]
+enabled = true
+listen = "127.0.0.1:0"
+[[operation]]
+name = "PAY"
+lease = "5m"
+""")
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([SEMEL, "serve", "--config", self.file],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        env=dict(os.environ, TRIAL_KEY="ab" * 32))
+        self.urls = {}
+        for line in self.process.stdout:
+            if found := re.match(r"semel serve: (\w+) (http://[^,\s]+)", line):
+                self.urls[found.group(1)] = found.group(2)
+            if "store" in line:
+                break
+
+    def token(self, tenant, scopes):
+        done = subprocess.run([SEMEL, "token", "new", "--tenant", tenant, "--scope", scopes,
+                               "--tokens", self.tokens], check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def center(self, path, body=None, token=None):
+        return call(self.urls["center"] + path, body, token or self.use)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        out, err = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, out, err
+
+
+def eventually(what):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if got := what():
+            return got
+        time.sleep(0.05)
+    return what()
+
+
+class Trial(unittest.TestCase):
+    def setUp(self):
+        Orders.made = []
+        self.folder = tempfile.TemporaryDirectory(prefix="semel-serve-")
+        self.upstream = ThreadingHTTPServer(("127.0.0.1", 0), Orders)
+        threading.Thread(target=self.upstream.serve_forever, daemon=True).start()
+        self.semel = Serve(self.folder.name, self.upstream.server_address[1])
+
+    def tearDown(self):
+        if self.semel.process.poll() is None:
+            self.semel.process.kill()
+        self.semel.process.communicate()
+        self.upstream.shutdown()
+        self.upstream.server_close()
+        self.folder.cleanup()
+
+    def order(self, key, body=b'{"item": 7}', token=None):
+        headers = {"Idempotency-Key": key} if key else {}
+        return call(self.semel.urls["gateway"] + "/orders", body, token or self.semel.use, headers)
+
+    def test_the_gateway_executes_once(self):
+        first, repeat = self.order("k1"), self.order("k1", b'{"item":7}')
+
+        self.assertEqual((first.status, first.json), (201, {"order": 1}))
+        self.assertEqual((repeat.status, repeat.body), (201, first.body))
+        self.assertEqual(repeat.headers["Idempotent-Replayed"], "true")
+        self.assertEqual(len(Orders.made), 1)
+        self.assertEqual(self.order("k1", b"{}").status, 422)
+        self.assertEqual(self.order(None).status, 400)
+        self.assertEqual(self.order("k2", token="nonsense").status, 401)
+        self.assertEqual(len(Orders.made), 1)
+
+    def test_the_center_gives_the_first_result_to_every_repeat(self):
+        begin = {"operation": "PAY", "key": "p1", "content": '{"amount": 3}'}
+        started = self.semel.center("/v1/begin", begin)
+        self.assertEqual(started.json["outcome"], "started", started.body)
+        self.assertEqual(self.semel.center("/v1/begin", begin).status, 409)
+
+        done = self.semel.center("/v1/complete", {
+            "operation": "PAY", "key": "p1", "attempt": started.json["attempt"],
+            "result": {"text": "paid", "type": "text/plain", "ref": "tx_9"}})
+        repeat = self.semel.center("/v1/begin", begin)
+
+        self.assertEqual(done.json["outcome"], "stored", done.body)
+        self.assertEqual(repeat.json["result"],
+                         {"kind": "value", "text": "paid", "type": "text/plain", "ref": "tx_9"})
+        self.assertEqual(self.semel.center("/v1/records/PAY/p1").json["state"], "succeeded")
+        self.assertEqual(self.semel.center("/openapi.json").json["openapi"], "3.1.0")
+
+    def test_who_waits_is_answered_when_the_result_is_there(self):
+        begin = {"operation": "PAY", "key": "w", "wait": "20s"}
+        attempt = self.semel.center("/v1/begin", begin).json["attempt"]
+        got = []
+        waiter = threading.Thread(target=lambda: got.append(self.semel.center("/v1/begin", begin)))
+        waiter.start()
+        self.assertTrue(eventually(lambda: "semel_center_waiting 1" in self.metrics()))
+
+        self.semel.center("/v1/complete", {"operation": "PAY", "key": "w", "attempt": attempt,
+                                           "result": {"text": "r"}})
+        waiter.join(PATIENCE)
+
+        self.assertEqual(got[0].json["result"]["text"], "r")
+
+    def test_a_hundred_at_once_start_once(self):
+        begin = {"operation": "PAY", "key": "many"}
+        answers = []
+        threads = [threading.Thread(
+            target=lambda: answers.append(self.semel.center("/v1/begin", begin)))
+            for _ in range(100)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join(PATIENCE)
+
+        self.assertEqual(sorted(one.status for one in answers), [200] + [409] * 99)
+
+    def test_a_batch_is_answered_item_by_item(self):
+        items = [{"do": "begin", "operation": "PAY", "key": f"b{i}"} for i in range(50)]
+        got = self.semel.center("/v1/batch", {"items": items + [{"do": "dance"}]}).json["items"]
+
+        self.assertEqual([one["status"] for one in got], [200] * 50 + [400])
+
+    def metrics(self):
+        return call(self.semel.urls["admin"] + "/metrics").body.decode()
+
+    def test_the_admin_pages_tell_how_it_is(self):
+        self.order("a-key-that-is-secret")
+
+        self.assertEqual(call(self.semel.urls["admin"] + "/health").status, 200)
+        self.assertEqual(call(self.semel.urls["admin"] + "/ready").status, 200)
+        page = self.metrics()
+        self.assertIn('semel_engine_outcomes_total{outcome="executed"} 1\n', page)
+        self.assertIn('semel_gateway_requests_total{kind="guarded"} 1\n', page)
+        self.assertIn('semel_store_commands_total{command="begin"} 1\n', page)
+        self.assertNotIn("secret", page)
+        for line in page.splitlines():
+            self.assertRegex(
+                line, r'^(# (HELP|TYPE) semel_\w+ .+|semel_\w+(\{[^{}]*\})? [0-9.e+-]+)$')
+
+    def test_tokens_come_and_go_on_sighup(self):
+        token = self.semel.token("bolt", "use")
+        begin = {"operation": "PAY", "key": "t"}
+        self.assertEqual(self.semel.center("/v1/begin", begin, token).status, 401)
+
+        self.semel.process.send_signal(signal.SIGHUP)
+        self.assertTrue(eventually(
+            lambda: self.semel.center("/v1/begin", begin, token).status != 401))
+        listed = subprocess.run([SEMEL, "token", "list", "--tokens", self.semel.tokens], check=True,
+                                capture_output=True, text=True).stdout
+        identity = next(line.split()[0] for line in listed.splitlines() if " bolt " in line)
+        subprocess.run([SEMEL, "token", "revoke", identity, "--tokens", self.semel.tokens],
+                       check=True, capture_output=True)
+        self.semel.process.send_signal(signal.SIGHUP)
+
+        self.assertTrue(eventually(
+            lambda: self.semel.center("/v1/begin", begin, token).status == 401))
+        self.assertEqual(self.semel.center("/v1/records/PAY/none").status, 404)
+
+    def test_sigterm_answers_who_waits_and_exits_with_0(self):
+        begin = {"operation": "PAY", "key": "d", "wait": "20s"}
+        self.semel.center("/v1/begin", begin)
+        got = []
+        waiter = threading.Thread(target=lambda: got.append(self.semel.center("/v1/begin", begin)))
+        waiter.start()
+        self.assertTrue(eventually(lambda: "semel_center_waiting 1" in self.metrics()))
+
+        code, out, err = self.semel.stop()
+        waiter.join(PATIENCE)
+
+        self.assertEqual((code, out), (0, "semel serve: drained\n"), err)
+        self.assertEqual(got[0].status, 409)
+        self.assertNotIn("ab" * 32, err)
+        self.assertNotIn(self.semel.use, err)
+
+    def test_records_outlive_the_process_and_are_encrypted(self):
+        self.order("k1", b'{"item": "planted-in-the-body"}')
+        answer = self.order("k1", b'{"item": "planted-in-the-body"}')
+        self.assertEqual(self.semel.stop()[0], 0)
+        self.assertEqual(answer.json, {"order": 1})
+        self.semel.start()
+        again = self.order("k1", b'{"item": "planted-in-the-body"}')
+
+        self.assertEqual((again.body, again.headers["Idempotent-Replayed"]), (answer.body, "true"))
+        self.assertEqual(len(Orders.made), 1)
+        for name in os.listdir(self.folder.name):
+            if name.startswith("records.db"):
+                with open(os.path.join(self.folder.name, name), "rb") as file:
+                    self.assertNotIn(b'{"order": 1}', file.read())
+
+
+if __name__ == "__main__":
+    SEMEL = sys.argv.pop(1)
+    unittest.main(verbosity=2)
