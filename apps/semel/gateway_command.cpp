@@ -1,45 +1,16 @@
-#include <csignal>
 #include <iostream>
 #include <memory>
 
 #include "commands.hpp"
 #include "edge/gateway/gateway.hpp"
 #include "gateway_arguments.hpp"
+#include "opened.hpp"
 #include "semel/engine.hpp"
 #include "semel/open.hpp"
+#include "signals.hpp"
 
 namespace semel::app {
 namespace {
-
-// Blocked before any thread begins, so that all inherit it and only wait() sees them.
-class stop_signals {
-public:
-    stop_signals() {
-        sigemptyset(&set_);
-        sigaddset(&set_, SIGTERM);
-        sigaddset(&set_, SIGINT);
-        pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-    }
-    // The next one, after this, ends the process at once.
-    void wait() {
-        int got = 0;
-        sigwait(&set_, &got);
-        pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
-    }
-
-private:
-    sigset_t set_ = {};
-};
-
-template <class T> T opened(result<T> made) {
-    if (made) return *std::move(made);
-    const errc code = made.error().code;
-    if (code == errc::invalid_argument || code == errc::unknown_store ||
-        code == errc::unsupported) {
-        throw usage_error(describe(made.error()));
-    }
-    throw std::runtime_error(describe(made.error()));
-}
 
 // Without what may hold a password.
 std::string store_kind(const std::string& url) {
@@ -48,14 +19,15 @@ std::string store_kind(const std::string& url) {
 
 void serve(const gateway_arguments& with) {
     const edge::gateway_options options = options_of(with);
-    stop_signals stop;
+    signals stop{SIGTERM, SIGINT};
     semel::engine engine{
         opened(open(with.store)), {}, {.operations = edge::operations_of(options).value()}};
     const auto gateway = opened(edge::gateway::start(options, engine));
     std::cout << "semel gateway: listening on " << (options.server.tls ? "https://" : "http://")
               << gateway->address().text() << ", upstream " << with.upstream << ", store "
               << store_kind(with.store) << std::endl;
-    stop.wait();
+    static_cast<void>(stop.next());
+    stop.release();
     if (gateway->drain() == edge::drained::all) {
         std::cout << "semel gateway: drained" << std::endl;
         return;

@@ -3,23 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "commands.hpp"
 #include "edge/admin/metrics.hpp"
+#include "opened.hpp"
 
 namespace semel::app {
-namespace {
-
-template <class T> T opened(result<T> made) {
-    if (made) return *std::move(made);
-    const errc code = made.error().code;
-    const bool usage =
-        code == errc::invalid_argument || code == errc::unknown_store || code == errc::unsupported;
-    if (usage) throw usage_error(describe(made.error()));
-    throw std::runtime_error(describe(made.error()));
-}
-
-} // namespace
-
 service::service(config::config with)
     : config_(std::move(with)),
       log_(make_spdlog_logger({.level = config_.log.level, .format = config_.log.format})),
