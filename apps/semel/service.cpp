@@ -88,6 +88,7 @@ std::string service::metrics() const {
     edge::write(page, meters_.commands.snapshot());
     edge::write(page, meters_.driver.snapshot());
     if (config_.store.cache_bytes > 0) edge::write(page, meters_.cache.snapshot());
+    if (!config_.store.keys.empty()) edge::write(page, meters_.encryption);
     std::vector<edge::served_counts> listeners;
     if (gateway_) {
         const edge::gateway_counts counts = gateway_->counts();

@@ -61,5 +61,24 @@ TEST_F(CheckConfigCommand, AFileThatIsNotThereIsWrongUsage) {
     expect_refused(run_tool({"check-config", folder_}));
 }
 
+// Nothing is started by what is wrong.
+TEST_F(CheckConfigCommand, ServeRefusesWhatTheCheckRefuses) {
+    const std::string wrong = file("[server]\nlisetn = 1\n[log]\nlevel = 3\n");
+    const tool_run run = run_tool({"serve", "--config", wrong});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.err, run_tool({"check-config", wrong}).err);
+
+    const std::string all = "[tenants]\nsource = \"single\"\nname = \"acme\"\n"
+                            "[gateway]\nupstream = \"http://127.0.0.1:1\"\n"
+                            "[server]\nlisten = \"127.0.0.1:0\"\nadmin_listen = \"\"\n";
+    expect_refused(run_tool({"serve", "--config", folder_ + "/none.toml"}));
+    expect_refused(run_tool({"serve", "--config", file(all + "[store]\nurl = \"oracle:x\"\n")}));
+    const tool_run tokens =
+        run_tool({"serve", "--config",
+                  file(all + "[center]\nenabled = true\n[store]\nurl = \"memory:\"\n")});
+    EXPECT_EQ(tokens.exit_code, 2);
+    EXPECT_NE(tokens.err.find("tenants.tokens: must name a file"), std::string::npos);
+}
+
 } // namespace
 } // namespace semel::test

@@ -114,6 +114,11 @@ void write(metrics_text& to, const cache_counters::values& from) {
                 {"cache_entries", "Held now.", from.entries}});
 }
 
+void write(metrics_text& to, const encryption_counters& from) {
+    counters(to, {{"encryption_unreadable_total", "Results and checkpoints that no key opens.",
+                   from.unreadable.get()}});
+}
+
 void write(metrics_text& to, const gateway_counts& from) {
     to.counter("gateway_requests_total", "Requests by what was done with them.");
     const std::initializer_list<std::pair<std::string_view, std::uint64_t>> kinds = {

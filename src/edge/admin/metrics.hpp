@@ -1,9 +1,13 @@
 // What each part has counted, as metrics. Pure.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "edge/admin/metrics_text.hpp"
 #include "edge/center/center.hpp"
 #include "edge/gateway/options.hpp"
+#include "semel/encrypted.hpp"
 #include "semel/engine.hpp"
 #include "semel/metrics.hpp"
 
@@ -13,6 +17,7 @@ void write(metrics_text& to, const engine_counters& from);
 void write(metrics_text& to, const store_snapshot& from);
 void write(metrics_text& to, const store_counters::values& from);
 void write(metrics_text& to, const cache_counters::values& from);
+void write(metrics_text& to, const encryption_counters& from);
 void write(metrics_text& to, const gateway_counts& from);
 void write(metrics_text& to, const center_counts& from);
 // `listener` tells servers apart: "gateway", "center", "admin".

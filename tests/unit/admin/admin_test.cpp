@@ -139,6 +139,9 @@ TEST(Metrics, EveryPartHasItsFamilies) {
     write(text, store.snapshot());
     write(text, store_counters::values{.round_trips = 1});
     write(text, cache_counters::values{.hits = 9});
+    encryption_counters encryption;
+    encryption.unreadable.add(3);
+    write(text, encryption);
     write(text, gateway_counts{.guarded = 4});
     write(text, center_counts{.started = 8});
     write(text, {{.listener = "gateway", .counts = {.requests = 12}},
@@ -152,6 +155,7 @@ TEST(Metrics, EveryPartHasItsFamilies) {
           "semel_store_answers_total{command=\"begin\",answer=\"started\"} 2\n",
           "semel_store_failures_total{command=\"begin\",code=\"timed_out\"} 1\n",
           "semel_store_round_trips_total 1\n", "semel_cache_hits_total 9\n",
+          "semel_encryption_unreadable_total 3\n",
           "semel_gateway_requests_total{kind=\"guarded\"} 4\n", "semel_center_started_total 8\n",
           "semel_server_requests_total{listener=\"gateway\"} 12\n",
           "semel_server_requests_total{listener=\"admin\"} 13\n"}) {
