@@ -1,3 +1,5 @@
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +8,7 @@
 namespace semel::edge::center_test {
 namespace {
 
+using namespace std::string_view_literals;
 using testing::HasSubstr;
 
 TEST(CenterAccess, NothingIsDoneWithoutAKnownToken) {
@@ -143,6 +146,30 @@ TEST(CenterInput, BodiesThatAreNotJsonOrTooLarge) {
     EXPECT_EQ(large->status, 413);
     EXPECT_EQ(problem_of(*large), "body-too-large");
     EXPECT_EQ(at.script->questions(), 0U);
+}
+
+// Whatever the bytes: an answer, and one that the store may give only where the body was fine.
+TEST(CenterInput, SpoiltBodiesAreRefusedInGoodOrder) {
+    desk at;
+    const std::string attempt = at.begin("k");
+    const std::string whole =
+        desk::of(
+            "k", attempt,
+            {{"result", {{"text", "r"}, {"type", "t"}, {"kind", "value"}}}, {"retention", "1h"}})
+            .dump();
+    std::mt19937 chance{7};
+    const std::string_view odd = "\"[]{}:,\0\xFF\\x1-\n"sv;
+    for (int round = 0; round < 3'000; ++round) {
+        std::string text = whole;
+        for (int n = 0; n < 1 + round % 4; ++n) {
+            text[chance() % text.size()] = odd[chance() % odd.size()];
+        }
+        if (round % 5 == 0) text.resize(chance() % text.size());
+        const auto got = at.send(round % 2 == 0 ? "/v1/complete" : "/v1/begin", text, {});
+        ASSERT_TRUE(got.has_value()) << text;
+        EXPECT_TRUE(got->status == 200 || got->status == 400 || got->status == 409)
+            << got->status << " " << text;
+    }
 }
 
 TEST(CenterInput, DeepNestingIsNoTrouble) {

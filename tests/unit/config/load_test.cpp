@@ -1,5 +1,7 @@
 #include "config/load.hpp"
 
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +9,7 @@ namespace semel::config::load_test {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_view_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -261,6 +264,32 @@ TEST(ConfigLoad, ASecretThatCannotBeReadIsNamedAndNotShown) {
     const complaints bad = wrong(with_keys("\"k env:SHORT\""), around);
     EXPECT_THAT(bad, ElementsAre(HasSubstr("64 hex digits")));
     EXPECT_EQ(bad[0].find("not-a-key"), std::string::npos);
+}
+
+// Whatever the bytes: a configuration or complaints, each one line that names the file.
+TEST(ConfigLoad, SpoiltFilesAreRefusedInGoodOrder) {
+    const std::string whole = std::string{smallest} + R"([server]
+listen = "127.0.0.1:1"
+drain = "5s"
+[[route]]
+operation = "A"
+statuses = ["404 keep"]
+[[operation]]
+name = "B"
+)";
+    std::mt19937 chance{7};
+    const std::string_view odd = "\"[]{}=.#\n\r\0\xFF'\\,-x1"sv;
+    for (int round = 0; round < 3'000; ++round) {
+        std::string text = whole;
+        for (int n = 0; n < 1 + round % 4; ++n) {
+            text[chance() % text.size()] = odd[chance() % odd.size()];
+        }
+        if (round % 5 == 0) text.resize(chance() % text.size());
+        for (const std::string& one : wrong(text)) {
+            EXPECT_EQ(one.find('\n'), std::string::npos) << one;
+            EXPECT_TRUE(one.starts_with("semel.toml:")) << one;
+        }
+    }
 }
 
 TEST(ConfigLoad, HostileNamesStayOnOneLine) {
