@@ -37,7 +37,8 @@ value::list converted_list(const toml::array& from, const std::string& name) {
 }
 
 value converted(const toml::node& from, const std::string& name) {
-    value made{.where = place(name, from.source().begin)};
+    value made;
+    made.where = place(name, from.source().begin);
     if (const auto* table = from.as_table()) {
         made.is = converted_table(*table, name);
     } else if (const auto* list = from.as_array()) {

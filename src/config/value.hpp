@@ -15,7 +15,8 @@ struct value {
     using list = std::vector<value>;
     using table = std::vector<member>;
 
-    std::variant<bool, std::int64_t, double, std::string, list, table> is = false;
+    // Without an initialiser: a member holds a value and is not known yet.
+    std::variant<bool, std::int64_t, double, std::string, list, table> is;
     std::string where = {}; // "semel.toml:12", "SEMEL_SERVER_LISTEN"
     // Variables hold text only: numbers, truth values and lists are then read from it.
     enum class form : std::uint8_t { typed, text } how = form::typed;
