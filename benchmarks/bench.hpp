@@ -93,5 +93,6 @@ void sqlite(const settings& how, report& to);
 void postgres(const settings& how, report& to);
 void mysql_server(const settings& how, report& to); // `mysql` is a namespace
 void redis(const settings& how, report& to);
+void gateway(const settings& how, report& to);
 
 } // namespace semel::bench
