@@ -16,9 +16,15 @@ constexpr std::size_t hard_bytes_max = std::size_t{512} << 20U;
 
 // Numbers as text, because a double would already have lost what we must keep; iterative, because
 // the depth of the input must not become the depth of our stack.
-constexpr unsigned parse_flags = rapidjson::kParseNumbersAsStringsFlag |
-                                 rapidjson::kParseValidateEncodingFlag |
-                                 rapidjson::kParseIterativeFlag;
+constexpr unsigned ascii_flags =
+    rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag;
+constexpr unsigned utf8_flags = ascii_flags | rapidjson::kParseValidateEncodingFlag;
+
+bool is_ascii(std::string_view text) {
+    unsigned char all = 0;
+    for (const char c : text) all |= static_cast<unsigned char>(c);
+    return all < 0x80;
+}
 
 failure at_offset(errc code, std::size_t offset, std::string_view what) {
     return failure{.code = code,
@@ -64,7 +70,10 @@ public:
 
     result<void> run() {
         rapidjson::Reader reader;
-        const rapidjson::ParseResult parsed = reader.Parse<parse_flags>(stream_, *this);
+        // Most texts are ASCII, where there is no encoding to validate.
+        const rapidjson::ParseResult parsed = is_ascii(source_)
+                                                  ? reader.Parse<ascii_flags>(stream_, *this)
+                                                  : reader.Parse<utf8_flags>(stream_, *this);
         if (why_) return *why_;
         if (parsed.IsError()) {
             return at_offset(errc::invalid_argument, parsed.Offset(), message_of(parsed.Code()));

@@ -83,6 +83,8 @@ std::optional<refused_head> take_request_line(std::string_view line, request_hea
 
 std::optional<refused_head> take_headers(std::string_view lines, const head_limits& limits,
                                          request_head& head) {
+    constexpr std::size_t usual = 12;
+    head.headers.reserve(usual);
     while (!lines.empty()) {
         const std::string_view line = take_line(lines);
         if (auto fault = header_fault(line)) return fault;

@@ -117,8 +117,9 @@ header_list kept_headers(const header_list& headers, const replay_options& optio
     const auto connection = list_members(headers, "Connection");
     header_list some;
     for (const header& line : headers) {
-        const bool wanted = is_one_of(line.name, kept) || is_one_of(line.name, options.headers);
-        if (!wanted || never_replayed(line.name) || !fit_for_wire(line)) continue;
+        const bool wanted = is_one_of(line.name, kept) ||
+                            (is_one_of(line.name, options.headers) && !never_replayed(line.name));
+        if (!wanted || !fit_for_wire(line)) continue;
         if (!connection_names(connection, line.name)) some.add(line.name, line.value);
     }
     return some;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "http/text.hpp"
 
@@ -84,9 +85,9 @@ result<header_list> read_headers(byte_reader& from) {
         const auto name = from.take_text();
         const auto value = from.take_text();
         if (!name || !value) return corrupt("cut short in its headers");
-        const header line{.name = std::string{*name}, .value = std::string{*value}};
+        header line{.name = std::string{*name}, .value = std::string{*value}};
         if (!fit_for_wire(line)) return corrupt("a header that is not fit for the wire");
-        headers.add(line.name, line.value);
+        headers.add(std::move(line.name), std::move(line.value));
     }
     return headers;
 }

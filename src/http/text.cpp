@@ -6,11 +6,12 @@
 namespace semel::http {
 
 bool is_token(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), is_token_char);
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](char c) { return is_token_char(c); });
 }
 
 bool is_value(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), is_value_char);
+    return std::all_of(text.begin(), text.end(), [](char c) { return is_value_char(c); });
 }
 
 std::string lowered(std::string_view text) {

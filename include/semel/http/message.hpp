@@ -27,6 +27,7 @@ public:
     header_list() = default;
     header_list(std::initializer_list<header> lines) : lines_(lines) {}
 
+    void reserve(std::size_t lines) { lines_.reserve(lines); }
     void add(std::string name, std::string value);
     // Replaces every line of that name by this one, which goes last.
     void set(std::string name, std::string value);
