@@ -3,17 +3,19 @@
 
 #include "commands.hpp"
 #include "configuration.hpp"
+#include "demo_shop.hpp"
 #include "service.hpp"
 #include "signals.hpp"
 
 namespace semel::app {
 namespace {
 
-void serve(const std::string& file) {
-    config::config with = load_config(file);
-    signals asked{SIGTERM, SIGINT, SIGHUP};
-    service all{std::move(with)};
-    std::cout << all.about() << std::flush;
+struct arguments {
+    std::string file = "semel.toml";
+    std::string demo_file = {};
+};
+
+void run(service& all, signals& asked) {
     while (asked.next() == SIGHUP) all.reload_tokens();
     asked.release();
     if (all.drain() == edge::drained::all) {
@@ -24,18 +26,49 @@ void serve(const std::string& file) {
     throw CLI::RuntimeError{1};
 }
 
+void serve(const std::string& file) {
+    config::config with = load_config(file);
+    signals asked{SIGTERM, SIGINT, SIGHUP};
+    service all{std::move(with)};
+    std::cout << all.about() << std::flush;
+    run(all, asked);
+}
+
+void serve_demo(const std::string& file) {
+    signals asked{SIGTERM, SIGINT, SIGHUP};
+    const demo_shop shop;
+    const config::config with = demo_config(shop.url(), file);
+    service all{with};
+    std::cout << all.about() << demo_guide(with.server.listen) << std::flush;
+    run(all, asked);
+}
+
 } // namespace
 
 void add_serve_command(CLI::App& tool) {
-    const auto file = std::make_shared<std::string>("semel.toml");
+    const auto with = std::make_shared<arguments>();
     CLI::App* const command = tool.add_subcommand(
         "serve", "Run the gateway, the center and the admin pages as a file says");
-    command->add_option("--config", *file, "the file; see docs/configuration.md")
-        ->capture_default_str()
-        ->type_name("FILE");
+    auto* const config =
+        command->add_option("--config", with->file, "the file; see docs/configuration.md");
+    config->capture_default_str()->type_name("FILE");
+    command
+        ->add_option_function<std::string>(
+            "--demo",
+            [with](const std::string& file) {
+                with->demo_file = file.empty() ? "semel-demo.db" : file;
+            },
+            "no configuration: the gateway before a small shop, and what to try; records are kept "
+            "in this SQLite file")
+        ->expected(0, 1)
+        ->excludes(config)
+        ->type_name("[FILE]");
     command->footer("SIGHUP reads the tokens again. SIGTERM and SIGINT drain: exit code 0 when all "
                     "is done.");
-    command->callback([file] { serve(*file); });
+    command->callback([with] {
+        if (with->demo_file.empty()) return serve(with->file);
+        serve_demo(with->demo_file);
+    });
 }
 
 } // namespace semel::app
