@@ -10,6 +10,7 @@
 #include "edge/gateway/probe.hpp"
 #include "http/support/rig.hpp"
 #include "semel/http/stored_response.hpp"
+#include "semel/http/token.hpp"
 #include "support/faulty_store.hpp"
 
 namespace semel::edge::policy_test {
@@ -77,10 +78,15 @@ TEST(Tenant, NoOrTwoTenantsAreRefused) {
 
 TEST(Tenant, BearerTokensNameTheTenant) {
     const auto table = std::make_shared<http::token_table>();
-    ASSERT_TRUE(table->add(fingerprint::raw("secret-a"), "acme"));
-    ASSERT_TRUE(table->add(fingerprint::raw("secret-b"), "bolt"));
-    rig all{{.tenants = http::tenant_token{
-                 [table](std::string_view token) { return table->tenant_of(token); }}}};
+    const http::scope_set use{http::scope::use};
+    ASSERT_TRUE(table->add(fingerprint::raw("secret-a"), {.tenant = "acme", .may = use}));
+    ASSERT_TRUE(table->add(fingerprint::raw("secret-b"), {.tenant = "bolt", .may = use}));
+    rig all{{.tenants =
+                 http::tenant_token{[table](std::string_view token) -> std::optional<std::string> {
+                     const auto found = table->find(token);
+                     if (!found) return std::nullopt;
+                     return found->tenant;
+                 }}}};
     const auto as = [&](const std::string& token) {
         return all.send({.key = "k", .headers = "Authorization: Bearer " + token + "\r\n"});
     };
