@@ -2,9 +2,9 @@
 //
 // Link semel::conformance and GTest, describe your store as a `subject`, and call add_tests()
 // before RUN_ALL_TESTS(), in main() or from the initialiser of a global. The suite compares the
-// store, command by command, with `apply` (record_machine.hpp), races it from many threads, opens
-// it twice, and checks the promises of the port (store.hpp). It passes the time along with each
-// command, so it is quick and does not sleep.
+// store, command by command, with `apply` (record_machine.hpp) and its searches with `matches`
+// (search.hpp), races it from many threads, opens it twice, and checks the promises of the port
+// (store.hpp). It passes the time along with each command, so it is quick and does not sleep.
 #pragma once
 
 #include <cstddef>
@@ -52,12 +52,19 @@ enum class fences {
     ordered, // nothing more is promised
 };
 
+// How often does a record come in the pages of one search, while no record changes?
+enum class finding {
+    once,
+    at_least_once, // again where the store rearranges what it keeps
+};
+
 struct subject {
     std::string name; // a C++ identifier: part of the test names
     std::function<std::unique_ptr<backing>()> make;
     instances opens = instances::one;
     purging purges = purging::on_request;
     fences numbers = fences::exact;
+    finding pages = finding::once;
     // How far the store's clock may be from this machine's.
     duration clock_tolerance = std::chrono::seconds{5};
 };

@@ -11,6 +11,7 @@
 #include "semel/record.hpp"
 #include "semel/record_machine.hpp"
 #include "semel/result.hpp"
+#include "semel/search.hpp"
 #include "semel/sweep.hpp"
 #include "semel/time.hpp"
 
@@ -69,6 +70,14 @@ public:
 
     // What operators did to this record, oldest first. Blocking.
     virtual result<std::vector<audit_entry>> audit(const record_id& id) = 0;
+
+    // One page of the records that fit, as `matches` says by the store's clock, in no particular
+    // order. Blocking; looks at a bounded number of records, so a page may have fewer than
+    // records_max, or none, and still a cursor: go on until there is none. Then every record that
+    // was there all the time and did not change was in one page (in more than one where the store's
+    // documentation says so); others may be or not. errc::invalid_argument: as check() says, or the
+    // cursor is not from a search of such a store for the same.
+    virtual result<record_page> search(const record_query& query) = 0;
 
     [[nodiscard]] virtual store_traits traits() const = 0;
 };

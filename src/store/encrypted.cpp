@@ -68,6 +68,14 @@ public:
     result<std::vector<audit_entry>> audit(const record_id& id) override {
         return inner_->audit(id);
     }
+    result<record_page> search(const record_query& query) override {
+        auto page = inner_->search(query);
+        if (!page || query.results == result_bodies::left_out) return page;
+        for (auto& [id, it] : page->records) {
+            if (it.state == record_state::succeeded) open(id, it.holder.fence, it.result);
+        }
+        return page;
+    }
     [[nodiscard]] store_traits traits() const override { return inner_->traits(); }
     [[nodiscard]] std::unique_ptr<record_watch> watch(const record_id& id,
                                                       unique_function<void()> news) override {

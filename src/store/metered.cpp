@@ -48,6 +48,8 @@ public:
         return inner_->audit(id);
     }
 
+    result<record_page> search(const record_query& query) override { return inner_->search(query); }
+
     [[nodiscard]] store_traits traits() const override { return inner_->traits(); }
 
     [[nodiscard]] std::unique_ptr<record_watch> watch(const record_id& id,

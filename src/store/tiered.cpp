@@ -124,6 +124,8 @@ public:
         return truth_->audit(id);
     }
 
+    result<record_page> search(const record_query& query) override { return truth_->search(query); }
+
     [[nodiscard]] store_traits traits() const override { return truth_->traits(); }
 
     // The front hears of ends that were told to it, the truth of all.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "conformance/reference_store.hpp"
+#include "conformance/search.hpp"
 #include "semel/conformance.hpp"
 
 namespace semel::conformance {
@@ -139,6 +140,57 @@ TEST(FaultyStore, WriteByARefusalIsFound) {
 
 TEST(FaultyStore, LostAuditEntriesAreFound) {
     EXPECT_NE(difference({.audit = faults::audits::lost}), "");
+}
+
+TEST(FaultyStore, PlainSearchesHaveNoDifference) {
+    EXPECT_EQ(search_difference(reference_subject(), 1), std::nullopt);
+}
+
+TEST(FaultyStore, SearchesThatForgetAConditionAreFound) {
+    const std::function<void(record_query&)> ways[]{
+        [](record_query& query) { query.tenant.reset(); },
+        [](record_query& query) { query.operation.reset(); },
+        [](record_query& query) { query.key.reset(); },
+        [](record_query& query) { query.states.clear(); },
+        [](record_query& query) { query.result_ref.reset(); },
+        [](record_query& query) { query.created_from.reset(); },
+        [](record_query& query) { query.created_until.reset(); },
+        [](record_query& query) {
+            if (query.stuck_for) query.stuck_for = duration::zero();
+        },
+        [](record_query& query) { query.results = result_bodies::left_out; },
+        [](record_query& query) { query.now = *query.now - std::chrono::hours{6}; },
+    };
+    int way = 0;
+    for (const auto& one : ways) {
+        EXPECT_NE(search_difference(reference_subject({.searched = one}), 1), std::nullopt) << way;
+        ++way;
+    }
+}
+
+TEST(FaultyStore, PagesThatLoseOrRepeatARecordAreFound) {
+    const faults loses{.found = [](record_page& page) {
+        if (page.records.size() > 2) page.records.pop_back();
+    }};
+    const faults repeats{.searched = [](record_query& query) {
+        if (query.cursor.size() > 30) query.cursor.pop_back();
+    }};
+    const faults stops{.found = [](record_page& page) { page.cursor.clear(); }};
+
+    for (const auto& wrong : {loses, repeats, stops}) {
+        EXPECT_NE(search_difference(reference_subject(wrong), 1), std::nullopt);
+    }
+}
+
+TEST(FaultyStore, RecordsThatComeAgainAreAllowedWhereTheStoreRearrangesThem) {
+    const faults repeats{.searched = [](record_query& query) {
+        if (query.cursor.size() > 30 && query.records_max > 1) query.cursor.pop_back();
+    }};
+    subject lax = reference_subject(repeats);
+    lax.pages = finding::at_least_once;
+
+    EXPECT_NE(search_difference(reference_subject(repeats), 1), std::nullopt);
+    EXPECT_EQ(search_difference(lax, 1), std::nullopt);
 }
 
 TEST(FaultyStore, DifferenceNamesSeedAndStepAndIsShortened) {

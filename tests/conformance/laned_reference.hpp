@@ -46,6 +46,7 @@ public:
     result<std::vector<audit_entry>> audit(const record_id& id) override {
         return state_->audit(id);
     }
+    result<record_page> search(const record_query& query) override { return state_->search(query); }
     [[nodiscard]] store_traits traits() const override { return {}; }
 
 private:

@@ -31,7 +31,8 @@ private:
 inline subject redis_subject() {
     return {.name = "redis",
             .make = [] { return std::make_unique<redis_backing>(); },
-            .opens = instances::many};
+            .opens = instances::many,
+            .pages = finding::at_least_once};
 }
 
 } // namespace semel::conformance

@@ -21,6 +21,8 @@ struct faults {
     std::function<void(instant&)> at = [](instant&) {};
     std::function<void(record&)> written = [](record&) {};
     std::function<void(applied&)> made = [](applied&) {};
+    std::function<void(record_query&)> searched = [](record_query&) {};
+    std::function<void(record_page&)> found = [](record_page&) {};
     enum class audits { kept, lost } audit = audits::kept;
 };
 
@@ -60,6 +62,28 @@ public:
     std::vector<audit_entry> audit(const record_id& id) {
         const std::lock_guard lock{mutex_};
         return audit_[id];
+    }
+
+    // The cursor has a stroke for every record that was looked at.
+    result<record_page> search(record_query query) {
+        wrong_.searched(query);
+        if (auto sound = check(query); !sound) return std::move(sound).error();
+        if (query.cursor.find_first_not_of('|') != std::string::npos) {
+            return failure{.code = errc::invalid_argument, .detail = "not a cursor"};
+        }
+        const time_point now = query.now ? *query.now : wall_clock();
+        record_page page;
+        std::size_t place = 0;
+        const std::lock_guard lock{mutex_};
+        for (const auto& [id, it] : records_) {
+            if (place++ < query.cursor.size() || !matches(query, id, it, now)) continue;
+            page.records.push_back({.id = id, .it = shown(it, query.results)});
+            if (page.records.size() < query.records_max) continue;
+            page.cursor = std::string(place, '|');
+            break;
+        }
+        wrong_.found(page);
+        return page;
     }
 
     std::uint64_t writes() {
@@ -114,6 +138,7 @@ public:
     result<std::vector<audit_entry>> audit(const record_id& id) override {
         return state_->audit(id);
     }
+    result<record_page> search(const record_query& query) override { return state_->search(query); }
     [[nodiscard]] store_traits traits() const override { return {}; }
 
 private:

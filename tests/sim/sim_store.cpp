@@ -231,4 +231,8 @@ result<std::vector<audit_entry>> sim_store::audit(const record_id&) {
     return std::vector<audit_entry>{};
 }
 
+result<record_page> sim_store::search(const record_query&) {
+    return record_page{};
+}
+
 } // namespace semel::sim

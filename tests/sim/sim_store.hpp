@@ -33,6 +33,7 @@ public:
     std::unique_ptr<record_watch> watch(const record_id& id, unique_function<void()> news) override;
     result<sweep_report> sweep(const sweep_request& request) override;
     result<std::vector<audit_entry>> audit(const record_id& id) override;
+    result<record_page> search(const record_query& query) override;
     [[nodiscard]] store_traits traits() const override { return {.durable = true}; }
 
     // The process dies: whatever was under way will not be answered.

@@ -117,6 +117,7 @@ public:
     result<std::vector<audit_entry>> audit(const record_id& id) override {
         return inner_->audit(id);
     }
+    result<record_page> search(const record_query& query) override { return inner_->search(query); }
     [[nodiscard]] store_traits traits() const override { return inner_->traits(); }
 
 private:

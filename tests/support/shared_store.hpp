@@ -24,6 +24,7 @@ public:
         return it_->sweep(request);
     }
     result<std::vector<audit_entry>> audit(const record_id& id) override { return it_->audit(id); }
+    result<record_page> search(const record_query& query) override { return it_->search(query); }
     [[nodiscard]] store_traits traits() const override { return it_->traits(); }
 
 private:

@@ -105,6 +105,9 @@ struct redis_options {
 // removed or released record is remembered for a day, that of an expired one for a minute; were
 // the clock to go back further than that, only the owner tells attempts apart.
 //
+// search() without a whole id walks the keyspace, other people's keys included, a bounded part of
+// it per page; while Redis shrinks or grows its table, it may find a record twice.
+//
 // Errors: invalid_argument (options; wrong user or password), unavailable (not reachable, TLS
 // refused, loading), timed_out, read_only (a replica), unsupported (too old, a cluster, eviction),
 // not_a_store (something else answers).

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "semel/stores/memory.hpp"
+#include "stores/memory/search.hpp"
 #include "stores/memory/stripe.hpp"
 
 namespace semel {
@@ -56,6 +57,10 @@ public:
 
     result<std::vector<audit_entry>> audit(const record_id& id) override {
         return at(hash_of(id)).audit(id);
+    }
+
+    result<record_page> search(const record_query& query) override {
+        return search_stripes(stripes_, query, query.now ? *query.now : clock_.now());
     }
 
     [[nodiscard]] store_traits traits() const override {

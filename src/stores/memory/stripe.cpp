@@ -150,6 +150,34 @@ sweep_report stripe::sweep(std::size_t records_max, time_point now) {
     return report;
 }
 
+std::vector<std::uint64_t> stripe::hashes_from(std::uint64_t first) {
+    std::vector<std::uint64_t> found;
+    {
+        const std::lock_guard lock{mutex_};
+        for (const slot& one : entries_) {
+            if (one.hash >= first) found.push_back(one.hash);
+        }
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+void stripe::visit(std::span<const std::uint64_t> hashes,
+                   const std::function<void(const record_id&, const record&)>& with) {
+    std::vector<const entry*> found;
+    const std::lock_guard lock{mutex_};
+    for (const std::uint64_t hash : hashes) {
+        found.clear();
+        (void)entries_.find(collector{hash, &found});
+        std::sort(found.begin(), found.end(),
+                  [](const entry* a, const entry* b) { return a->id < b->id; });
+        // A small table may be asked about one slot twice.
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+        for (const entry* one : found) with(one->id, one->it);
+    }
+}
+
 std::size_t stripe::hints() {
     const std::lock_guard lock{mutex_};
     return expiry_.size();

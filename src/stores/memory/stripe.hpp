@@ -6,10 +6,13 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "semel/store.hpp"
 #include "semel/stores/memory.hpp"
@@ -39,6 +42,13 @@ public:
     [[nodiscard]] sweep_report sweep(std::size_t records_max, time_point now);
     [[nodiscard]] std::vector<audit_entry> audit(const record_id& id);
 
+    // The hashes of all records from that one on, in their order. One pass over the table, which
+    // meets no record: less than what it takes to let the table grow.
+    [[nodiscard]] std::vector<std::uint64_t> hashes_from(std::uint64_t first);
+    // Hands those records over, in the order of their ids where they share a hash.
+    void visit(std::span<const std::uint64_t> hashes,
+               const std::function<void(const record_id&, const record&)>& with);
+
     // How many entries the expiry index has; about one per record.
     [[nodiscard]] std::size_t hints();
 
@@ -65,11 +75,17 @@ private:
         std::uint64_t hash;
         time_point now;
     };
+    // Equals no record, and collects those with its hash on the way.
+    struct collector {
+        std::uint64_t hash;
+        std::vector<const entry*>* found;
+    };
     struct hasher {
         using is_transparent = void;
         std::size_t operator()(const slot& one) const { return one.hash; }
         std::size_t operator()(const probe& one) const { return one.hash; }
         std::size_t operator()(const hinted& one) const { return one.hash; }
+        std::size_t operator()(const collector& one) const { return one.hash; }
     };
     struct equal {
         using is_transparent = void;
@@ -79,6 +95,10 @@ private:
         }
         bool operator()(const slot& a, const hinted& b) const {
             return a.hash == b.hash && a.record->filed <= b.now;
+        }
+        bool operator()(const slot& a, const collector& b) const {
+            if (a.hash == b.hash) b.found->push_back(a.record.get());
+            return false;
         }
     };
     using entries = absl::flat_hash_set<slot, hasher, equal>;

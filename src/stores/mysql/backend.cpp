@@ -269,4 +269,25 @@ result<std::vector<audit_entry>> backend::audit(const record_id& id) {
     return found;
 }
 
+// ---- searches -----------------------------------------------------------------------------------
+
+result<rows_read> backend::read(const record_query& query, const row_request& which) {
+    const std::string now = query.now ? number_text(query.now->time_since_epoch().count())
+                                      : std::string{clock_expression};
+    auto got = ask({.text = options_.texts.search(query, which, now)});
+    if (!got) return std::move(got).error();
+    rows& all = got->front();
+    rows_read found;
+    while (all.next()) {
+        auto row = read_record_row(all, 4);
+        if (!row) return std::move(row).error();
+        found.now = all.time(3);
+        found.rows.push_back({.id = {.tenant = std::string{all.bytes(0)},
+                                     .operation = std::string{all.bytes(1)},
+                                     .key = std::string{all.bytes(2)}},
+                              .it = std::move(row->it)});
+    }
+    return found;
+}
+
 } // namespace semel::mysql

@@ -13,6 +13,7 @@
 #include "semel/result.hpp"
 #include "semel/sweep.hpp"
 #include "store/lane.hpp"
+#include "store/row_search.hpp"
 #include "stores/mysql/rounds.hpp"
 #include "stores/mysql/session.hpp"
 
@@ -30,6 +31,8 @@ public:
     // A chunk of a sweep in a transaction of its own.
     [[nodiscard]] result<std::size_t> purge(std::size_t most, std::optional<time_point> now);
     [[nodiscard]] result<std::vector<audit_entry>> audit(const record_id& id);
+    // Of a search.
+    [[nodiscard]] result<rows_read> read(const record_query& query, const row_request& which);
 
 private:
     backend(const session_options& options, store_counters& counters)

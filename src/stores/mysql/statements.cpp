@@ -4,6 +4,7 @@
 
 #include "semel/assert.hpp"
 #include "semel/record_machine.hpp"
+#include "stores/mysql/row.hpp"
 
 namespace semel::mysql {
 
@@ -71,6 +72,23 @@ std::string one_of(const row_buffer& ids, std::string_view alias) {
         made += ')';
     }
     return made + ")";
+}
+
+// "(tenant>'a' OR (tenant='a' AND (operation>'b' OR …)))": spelled out, since the server finds no
+// range of the index in (tenant,operation,`key`)>=('a','b','c').
+struct direction {
+    std::string side;
+    std::string end; // for the key
+};
+std::string beyond(const record_id& id, const direction& to) {
+    row_buffer bounds;
+    add_id(bounds.add_row(), id);
+    const auto part = [&](const std::string& how, std::size_t column) {
+        return how + std::string{bounds.cell(0, column)};
+    };
+    return "(tenant" + part(to.side, 0) + " OR (tenant" + part("=", 0) + " AND (operation" +
+           part(to.side, 1) + " OR (operation" + part("=", 1) + " AND `key`" + part(to.end, 2) +
+           "))))";
 }
 
 // Seconds with three digits after the point.
@@ -324,6 +342,34 @@ std::string statement_texts::forget_all_checkpoints(const row_buffer& ids) const
 std::string statement_texts::audit(const row_buffer& id) const {
     return "SELECT at,act,actor,reason,fence FROM " + audit_ + " WHERE " + key_equals(id) +
            " ORDER BY id";
+}
+
+// ---- searches -----------------------------------------------------------------------------------
+
+std::string statement_texts::search(const record_query& query, const row_request& which,
+                                    std::string_view now) const {
+    static_assert(record_columns.back() == "result");
+    std::string columns = column_list("");
+    if (query.results == result_bodies::left_out) {
+        columns.replace(columns.size() - record_columns.back().size(), std::string::npos, "''");
+    }
+    std::string index = "PRIMARY";
+    std::string only;
+    if (which.by == row_request::path::result_ref) {
+        index = "ref";
+        only = "result_ref=";
+        add_quoted(only, *query.result_ref);
+        only += " AND ";
+    } else if (which.by == row_request::path::stuck) {
+        index = "due";
+        only = "state=0 AND due_at<" + std::string{now} + "-" +
+               number_text(query.stuck_for->count()) + " AND ";
+    }
+    return "SELECT tenant,operation,`key`," + std::string{now} + "," + columns + " FROM " +
+           record_ + " FORCE INDEX (" + index + ") WHERE " + only +
+           beyond(which.from, {.side = ">", .end = ">="}) + " AND " +
+           beyond(which.until, {.side = "<", .end = "<"}) +
+           " ORDER BY tenant,operation,`key` LIMIT " + std::to_string(which.most);
 }
 
 std::string statement_texts::probe() const {

@@ -11,6 +11,7 @@
 #include "semel/record.hpp"
 #include "semel/stores/mysql.hpp"
 #include "semel/time.hpp"
+#include "store/row_search.hpp"
 #include "stores/mysql/literal.hpp"
 
 namespace semel::mysql {
@@ -98,6 +99,11 @@ public:
     [[nodiscard]] std::string forget_all_checkpoints(const row_buffer& ids) const;
 
     [[nodiscard]] std::string audit(const row_buffer& id) const; // → at, act, actor, reason, fence
+
+    // The rows of a search at `now`, a number or an expression; lowest ids first → id, now,
+    // record_columns
+    [[nodiscard]] std::string search(const record_query& query, const row_request& which,
+                                     std::string_view now) const;
 
     // Statements that fail where tables or rights are not what this driver needs. They write
     // nothing.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "stores/postgres/row.hpp"
+
 namespace semel::postgres {
 
 namespace {
@@ -66,6 +68,21 @@ void count_turns(std::span<pending* const> group) {
     for (pending* one : group) {
         if (unanswered(one) && ++one->turns >= turns_max) fail(*one, outrun());
     }
+}
+
+// The rows of a search: id, the server's time, the record.
+result<rows_read> found_in(const rows& all) {
+    rows_read found;
+    for (int row = 0; row < all.count(); ++row) {
+        auto it = read_record(all, row, 4, checkpoint_columns::none);
+        if (!it) return std::move(it).error();
+        found.now = all.time(row, 3);
+        found.rows.push_back({.id = {.tenant = std::string{all.bytes(row, 0)},
+                                     .operation = std::string{all.bytes(row, 1)},
+                                     .key = std::string{all.bytes(row, 2)}},
+                              .it = *std::move(it)});
+    }
+    return found;
 }
 
 } // namespace
@@ -207,6 +224,38 @@ result<std::vector<audit_entry>> backend::audit(const record_id& id) {
                          .fence = static_cast<std::uint64_t>(all.integer(row, 4))});
     }
     return found;
+}
+
+// ---- searches -----------------------------------------------------------------------------------
+
+result<rows_read> backend::read(const record_query& query, const row_request& which) {
+    const bool by_ref = which.by == row_request::path::result_ref;
+    const bool stuck = which.by == row_request::path::stuck;
+    const auto& texts = options_.texts;
+    const auto most = big_endian(static_cast<std::int64_t>(which.most));
+    const auto bodies = big_endian(query.results == result_bodies::included ? 1 : 0);
+    const auto now = big_endian(query.now ? query.now->time_since_epoch().count() : 0);
+    const auto stuck_for = big_endian(query.stuck_for ? query.stuck_for->count() : 0);
+    const auto view = [](const auto& bytes) {
+        return std::string_view{bytes.data(), bytes.size()};
+    };
+    call what{.name = (by_ref  ? texts.search_ref
+                       : stuck ? texts.search_stuck
+                               : texts.search_ids)
+                          .name,
+              .values = {}};
+    for (const record_id* id : {&which.from, &which.until}) {
+        for (const auto* part : {&id->tenant, &id->operation, &id->key}) {
+            what.values.push_back(view(*part));
+        }
+    }
+    what.values.insert(what.values.end(), {view(most), view(bodies)});
+    what.values.push_back(query.now ? view(now) : std::string_view{});
+    if (by_ref) what.values.push_back(view(*query.result_ref));
+    if (stuck) what.values.push_back(view(stuck_for));
+    const auto got = ask(what);
+    if (!got) return got.error();
+    return found_in(got->front());
 }
 
 } // namespace semel::postgres

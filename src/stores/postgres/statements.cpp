@@ -217,9 +217,34 @@ plain_statement make_sweep(std::string name, const std::string& may_go, const st
                     "SELECT count(*) FROM d"};
 }
 
+std::string time_or_clock(const std::string& parameter) {
+    return "(SELECT coalesce(" + parameter +
+           "::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint))";
+}
+
 std::string sweep_time() {
-    return "(SELECT coalesce($1::bigint, (extract(epoch FROM clock_timestamp()) * "
-           "1000000)::bigint))";
+    return time_or_clock("$1");
+}
+
+std::string search_columns() {
+    static_assert(record_columns.back().name == "result");
+    std::string columns = column_list("");
+    columns.resize(columns.size() - record_columns.back().name.size());
+    return "tenant, operation, key, " + time_or_clock("$9") + " AS now, " + columns +
+           "CASE $8::bigint WHEN 1 THEN result ELSE '' END AS result";
+}
+
+std::string between_ids() {
+    return " WHERE (tenant, operation, key) >= ($1::bytea, $2::bytea, $3::bytea) AND "
+           "(tenant, operation, key) < ($4::bytea, $5::bytea, $6::bytea) "
+           "ORDER BY tenant, operation, key LIMIT $7::bigint";
+}
+
+// Materialized, or the planner may walk all ids to save the sorting.
+plain_statement make_search(std::string name, const std::string& which) {
+    return {.name = std::move(name),
+            .text = "WITH c AS MATERIALIZED (SELECT " + search_columns() +
+                    " FROM semel_record WHERE " + which + ") SELECT * FROM c" + between_ids()};
 }
 
 } // namespace
@@ -246,11 +271,17 @@ statement_texts::statement_texts(std::string_view prefix)
                 .text = "SELECT set_config('lock_timeout', '5ms', true)"},
       audit{.name = "semel_audit",
             .text = "SELECT at, act, actor, reason, fence FROM semel_audit WHERE tenant = "
-                    "$1::bytea AND operation = $2::bytea AND key = $3::bytea ORDER BY id"} {
+                    "$1::bytea AND operation = $2::bytea AND key = $3::bytea ORDER BY id"},
+      search_ids{.name = "semel_search_ids",
+                 .text = "SELECT " + search_columns() + " FROM semel_record" + between_ids()},
+      search_ref(make_search("semel_search_ref", "result_ref = $10::bytea AND result_ref <> ''")),
+      search_stuck(make_search("semel_search_stuck", "state = 0 AND lease_until < " +
+                                                         time_or_clock("$9") + " - $10::bigint")) {
     for (auto* one : {&insert, &complete, &fail, &renew, &load, &save, &erase}) {
         one->text = with_prefix(one->text, prefix);
     }
-    for (auto* one : {&raise_floor, &sweep_expired, &sweep_forsaken, &audit}) {
+    for (auto* one : {&raise_floor, &sweep_expired, &sweep_forsaken, &audit, &search_ids,
+                      &search_ref, &search_stuck}) {
         one->text = with_prefix(one->text, prefix);
     }
 }

@@ -11,6 +11,7 @@
 #include "stores/redis/listener.hpp"
 #include "stores/redis/opening.hpp"
 #include "stores/redis/record_codec.hpp"
+#include "stores/redis/search.hpp"
 
 namespace semel {
 
@@ -57,6 +58,13 @@ public:
         return found;
     }
 
+    result<record_page> search(const record_query& query) override {
+        const std::lock_guard lock{sweeping_};
+        return redis::search(
+            {.on = *parts_->operators, .prefix = parts_->setting.prefix, .lookups = sweeper_},
+            query);
+    }
+
     [[nodiscard]] store_traits traits() const override {
         return {.in_memory = false, .durable = true};
     }
@@ -69,11 +77,6 @@ public:
     }
 
 private:
-    struct page {
-        std::string cursor = {};
-        std::vector<record_id> ids = {};
-    };
-
     static std::unique_ptr<batch_backend> backend_on(std::shared_ptr<redis::shared_link> link,
                                                      const redis_parts& parts) {
         return std::make_unique<redis::backend>(std::move(link), parts.setting, parts.counters);
@@ -89,7 +92,7 @@ private:
         sweep_report report;
         std::string cursor = "0";
         do {
-            auto next = scan(cursor);
+            auto next = redis::scan(*parts_->operators, parts_->setting.prefix, cursor);
             if (!next) return std::move(next).error();
             cursor = std::move(next->cursor);
             for (const auto& id : next->ids) {
@@ -103,23 +106,6 @@ private:
             }
         } while (cursor != "0");
         return report;
-    }
-
-    result<page> scan(const std::string& cursor) {
-        const std::string pattern = redis::record_pattern(parts_->setting.prefix);
-        const std::lock_guard lock{parts_->operators->mutex};
-        const auto got = parts_->operators->it.ask(
-            {"SCAN", cursor, "MATCH", pattern, "COUNT", "1000", "TYPE", "string"});
-        if (!got) return got.error();
-        const auto& items = (*got)->items;
-        if (items.size() != 2) return page{.cursor = "0"};
-        page made{.cursor = std::string{items[0].text}};
-        for (const auto& one : items[1].items) {
-            if (auto id = redis::id_in(one.text, parts_->setting.prefix)) {
-                made.ids.push_back(*std::move(id));
-            }
-        }
-        return made;
     }
 
     result<bool> purge(const record_id& id, time_point now) {

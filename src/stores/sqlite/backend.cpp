@@ -165,4 +165,8 @@ result<std::vector<audit_entry>> backend::audit(const record_id& id) {
     return records_->audit(id);
 }
 
+result<rows_read> backend::read(const record_query& query, const row_request& which) {
+    return records_->read(query, which, query.now.value_or(wall_clock()));
+}
+
 } // namespace semel::sqlite

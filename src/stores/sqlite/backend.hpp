@@ -29,6 +29,7 @@ public:
     // A chunk of a sweep in a transaction of its own.
     [[nodiscard]] result<std::size_t> purge(std::size_t most, std::optional<time_point> now);
     [[nodiscard]] result<std::vector<audit_entry>> audit(const record_id& id);
+    [[nodiscard]] result<rows_read> read(const record_query& query, const row_request& which);
 
 private:
     backend(const sqlite_options& options, write_gate& gate)

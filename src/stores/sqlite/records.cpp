@@ -35,6 +35,8 @@ result<std::unique_ptr<records>> records::prepare(connection& on, std::string_vi
         {made->complete_, texts.complete},         {made->raise_floor_, texts.raise_floor},
         {made->add_audit_, texts.add_audit},       {made->load_audit_, texts.load_audit},
         {made->find_expired_, texts.find_expired}, {made->find_forsaken_, texts.find_forsaken},
+        {made->search_ids_, texts.search_ids},     {made->search_ref_, texts.search_ref},
+        {made->search_stuck_, texts.search_stuck},
     };
     if (auto ready = prepare_all(on, all); !ready) return std::move(ready).error();
     return made;
@@ -154,6 +156,33 @@ result<std::vector<audit_entry>> records::audit(const record_id& id) {
                          .actor = std::string{select.bytes(2)},
                          .reason = std::string{select.bytes(3)},
                          .fence = std::bit_cast<std::uint64_t>(select.integer(4))});
+    }
+}
+
+// ---- search -------------------------------------------------------------------------------------
+
+result<rows_read> records::read(const record_query& query, const row_request& which,
+                                time_point now) {
+    const bool by_ref = which.by == row_request::path::result_ref;
+    const bool stuck = which.by == row_request::path::stuck;
+    semel::sqlite::query select{by_ref ? search_ref_ : stuck ? search_stuck_ : search_ids_};
+    bind_id(select, which.from);
+    select.bind(4, which.until.tenant).bind(5, which.until.operation).bind(6, which.until.key);
+    select.bind(7, static_cast<std::int64_t>(which.most));
+    select.bind(8, std::int64_t{query.results == result_bodies::included ? 1 : 0});
+    if (by_ref) select.bind(9, *query.result_ref);
+    if (stuck) select.bind(9, now - *query.stuck_for);
+    rows_read found{.now = now};
+    while (true) {
+        const auto stepped = select.step();
+        if (!stepped) return stepped.error();
+        if (*stepped == semel::sqlite::query::step_result::done) return found;
+        auto row = read_record(select, 3);
+        if (!row) return std::move(row).error();
+        found.rows.push_back({.id = {.tenant = std::string{select.bytes(0)},
+                                     .operation = std::string{select.bytes(1)},
+                                     .key = std::string{select.bytes(2)}},
+                              .it = std::move(row->it)});
     }
 }
 

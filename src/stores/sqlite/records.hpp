@@ -10,6 +10,7 @@
 #include "semel/command.hpp"
 #include "semel/record_machine.hpp"
 #include "semel/result.hpp"
+#include "store/row_search.hpp"
 #include "stores/sqlite/connection.hpp"
 #include "stores/sqlite/record_rows.hpp"
 
@@ -43,6 +44,10 @@ public:
 
     [[nodiscard]] result<std::vector<audit_entry>> audit(const record_id& id);
 
+    // Of a search.
+    [[nodiscard]] result<rows_read> read(const record_query& query, const row_request& which,
+                                         time_point now);
+
 private:
     struct candidate {
         std::int64_t id;
@@ -75,6 +80,7 @@ private:
     statement raise_floor_;
     statement add_audit_, load_audit_;
     statement find_expired_, find_forsaken_;
+    statement search_ids_, search_ref_, search_stuck_;
 };
 
 } // namespace semel::sqlite

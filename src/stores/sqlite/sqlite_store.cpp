@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "store/laned_store.hpp"
+#include "store/row_search.hpp"
 #include "stores/sqlite/backend.hpp"
 #include "stores/sqlite/schema.hpp"
 
@@ -51,6 +52,13 @@ public:
     result<std::vector<audit_entry>> audit(const record_id& id) override {
         const std::lock_guard lock{sweeping_};
         return sweeper_->audit(id);
+    }
+
+    result<record_page> search(const record_query& query) override {
+        return search_rows(query, [&](const row_request& which) {
+            const std::lock_guard lock{sweeping_};
+            return sweeper_->read(query, which);
+        });
     }
 
     [[nodiscard]] store_traits traits() const override {

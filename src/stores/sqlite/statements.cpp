@@ -37,6 +37,19 @@ std::string assignment_list(int first) {
     return made;
 }
 
+const std::string id_columns = "tenant, operation, key";
+// `+`: no index has these, so the planner does not walk that of the ids to save the sorting.
+const std::string sorted_columns = "+tenant, +operation, +key";
+
+std::string search(const std::string& which, const std::string& id) {
+    static_assert(record_columns.back() == "result");
+    std::string columns = column_list();
+    columns.resize(columns.size() - record_columns.back().size());
+    return "SELECT tenant, operation, key, " + columns +
+           "CASE ?8 WHEN 1 THEN result ELSE x'' END FROM semel_record WHERE " + which + "(" + id +
+           ") >= (?1, ?2, ?3) AND (" + id + ") < (?4, ?5, ?6) ORDER BY " + id + " LIMIT ?7";
+}
+
 const std::string this_record = " WHERE tenant = ?1 AND operation = ?2 AND key = ?3";
 
 } // namespace
@@ -71,6 +84,10 @@ statement_texts::statement_texts(std::string_view prefix) {
             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
     load_audit =
         sql("SELECT at, act, actor, reason, fence FROM semel_audit" + this_record + " ORDER BY id");
+
+    search_ids = sql(search("", id_columns));
+    search_ref = sql(search("result_ref = ?9 AND result_ref <> x'' AND ", sorted_columns));
+    search_stuck = sql(search("state = 0 AND lease_until < ?9 AND ", sorted_columns));
 
     find_expired = sql("SELECT id, fence, checkpoints FROM semel_record "
                        "WHERE state <> 0 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2");

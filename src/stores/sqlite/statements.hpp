@@ -28,6 +28,12 @@ struct statement_texts {
     std::string add_audit;  // ?1-?3 record id, ?4 at, ?5 act, ?6 actor, ?7 reason, ?8 fence
     std::string load_audit; // ?1-?3 record id → at, act, actor, reason, fence
 
+    // ?1-?3 from this id on, ?4-?6 up to but without that one, ?7 how many, ?8 1 with the result's
+    // body, else 0; lowest ids first → tenant, operation, key, record_columns
+    std::string search_ids;
+    std::string search_ref;   // ?9 reference
+    std::string search_stuck; // ?9 lapsed before that time
+
     // ?1 now, ?2 how many → id, fence, checkpoints
     std::string find_expired;
     std::string find_forsaken;

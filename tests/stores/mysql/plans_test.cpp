@@ -111,5 +111,26 @@ TEST_F(MysqlPlans, ReadingTheFenceFloorLocksNothing) {
     stranger.sql("ROLLBACK");
 }
 
+TEST_F(MysqlPlans, SearchesWalkTheIdsInOrderOrGoByTheIndexThatLeavesTheFewest) {
+    using path = row_request::path;
+    fill();
+    const record_query query{.result_ref = "o-1", .stuck_for = duration{1}};
+    const auto search = [&](path by) {
+        return plan(texts_.search(query,
+                                  {.by = by,
+                                   .from = {"acme", "ORDER_CREATE", "a"},
+                                   .until = {std::string(2'048, '\xff'), "", ""},
+                                   .most = 100},
+                                  mysql::clock_expression));
+    };
+    const auto ids = search(path::ids);
+
+    EXPECT_THAT(ids, HasSubstr("\"key\": \"PRIMARY\"")) << ids;
+    EXPECT_THAT(ids, HasSubstr("\"used_key_parts\": [\"tenant\", \"operation\", \"key\"]"));
+    EXPECT_THAT(ids, Not(HasSubstr("filesort")));
+    EXPECT_THAT(search(path::result_ref), HasSubstr("\"key\": \"ref\""));
+    EXPECT_THAT(search(path::stuck), HasSubstr("\"key\": \"due\""));
+}
+
 } // namespace
 } // namespace semel

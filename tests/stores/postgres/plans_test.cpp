@@ -129,5 +129,22 @@ TEST_F(PostgresPlans, AuditsAreFoundByTheirIndex) {
     EXPECT_THAT(plan(texts_.audit.text, 3), HasSubstr(prefix() + "audit_record"));
 }
 
+TEST_F(PostgresPlans, SearchesWalkTheIdsInOrderOrGoByTheIndexThatLeavesTheFewest) {
+    fill();
+    set_up();
+    const auto ids = plan(texts_.search_ids.text, 9);
+    const auto ref = plan(texts_.search_ref.text, 10);
+    const auto stuck = plan(texts_.search_stuck.text, 10);
+
+    EXPECT_THAT(ids, HasSubstr("Index Scan using " + prefix() + "record_pkey"));
+    EXPECT_THAT(ids, HasSubstr("Index Cond: ((ROW(tenant, operation, key) >= "));
+    EXPECT_THAT(ids, Not(HasSubstr("Sort")));
+    EXPECT_THAT(ref, HasSubstr("Index Scan using " + prefix() + "record_ref"));
+    EXPECT_THAT(stuck, HasSubstr("Index Scan using " + prefix() + "record_running"));
+    for (const auto& one : {ref, stuck}) {
+        EXPECT_THAT(one, Not(HasSubstr(prefix() + "record_pkey"))) << one;
+    }
+}
+
 } // namespace
 } // namespace semel

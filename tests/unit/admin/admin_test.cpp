@@ -23,6 +23,7 @@ public:
     result<std::vector<audit_entry>> audit(const record_id&) override {
         return std::vector<audit_entry>{};
     }
+    result<record_page> search(const record_query&) override { return record_page{}; }
     [[nodiscard]] store_traits traits() const override { return {}; }
 
     std::vector<completion> waiting;

@@ -35,6 +35,11 @@ public:
     result<std::vector<audit_entry>> audit(const record_id& id) override {
         return inner_->audit(id);
     }
+    result<record_page> search(const record_query& query) override {
+        record_query timed = query;
+        timed.now = now();
+        return inner_->search(timed);
+    }
     [[nodiscard]] store_traits traits() const override { return inner_->traits(); }
 
 private:

@@ -212,6 +212,25 @@ TEST_F(Encrypted, SubmittedCommandsAreEncryptedToo) {
     EXPECT_EQ(read(*raw, id).result.body.find("batch"), std::string::npos);
 }
 
+TEST_F(Encrypted, SearchesOpenTheResultsTheyAreAskedFor) {
+    run(*outer, order("mine"), "secret");
+    plant(order("planted"), body_of("forged"));
+    const record_query with_bodies{.key = "mine", .results = result_bodies::included};
+
+    const auto found = outer->search(with_bodies).value().records.at(0).it.result;
+    const auto stored = raw->search(with_bodies).value().records.at(0).it.result;
+    const auto forged =
+        outer->search({.key = "planted", .results = result_bodies::included}).value().records;
+    const auto plain = outer->search({}).value().records;
+
+    EXPECT_EQ(found, body_of("secret"));
+    EXPECT_EQ(stored.body.find("secret"), std::string::npos);
+    EXPECT_FALSE(holds(forged.at(0).it.result));
+    EXPECT_EQ(counters.unreadable.get(), 1U);
+    ASSERT_EQ(plain.size(), 2U);
+    EXPECT_EQ(plain[0].it.result.body + plain[1].it.result.body, "");
+}
+
 class encrypted_backing final : public conformance::backing {
 public:
     result<std::unique_ptr<store>> open() override {

@@ -53,6 +53,11 @@ public:
     result<std::vector<audit_entry>> audit(const record_id& id) override {
         return inner_->audit(id);
     }
+    result<record_page> search(const record_query& query) override {
+        record_query timed = query;
+        if (!timed.now) timed.now = clock_.store;
+        return inner_->search(timed);
+    }
     [[nodiscard]] store_traits traits() const override { return {.durable = true}; }
 
     // The oldest, or the one at `index`, takes effect; its answer is still on its way.

@@ -43,6 +43,9 @@ public:
     result<std::vector<audit_entry>> audit(const record_id& id) override {
         return in_.records->audit(id);
     }
+    result<record_page> search(const record_query& query) override {
+        return in_.records->search(query);
+    }
     [[nodiscard]] store_traits traits() const override { return in_.records->traits(); }
 
     std::unique_ptr<record_watch> watch(const record_id&, unique_function<void()> news) override {

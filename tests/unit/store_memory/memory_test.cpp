@@ -150,5 +150,20 @@ TEST(MemoryStore, IsInMemoryAndNotDurable) {
     EXPECT_FALSE(traits.durable);
 }
 
+TEST(MemoryStore, SearchLooksAtABoundedNumberOfRecordsForAPage) {
+    const auto it = make_memory_store({});
+    constexpr int records = 100'200;
+    for (int i = 0; i < records; ++i) ASSERT_TRUE(begin(*it, std::to_string(i), noon));
+    record_query query{.states = {record_state::succeeded}, .now = noon};
+
+    const auto first = it->search(query).value();
+    query.cursor = first.cursor;
+    const auto second = it->search(query).value();
+
+    EXPECT_TRUE(first.records.empty());
+    EXPECT_NE(first.cursor, "");
+    EXPECT_EQ(second.cursor, "");
+}
+
 } // namespace
 } // namespace semel

@@ -1,0 +1,84 @@
+#include "store/row_search.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/search_cursor.hpp"
+
+namespace semel {
+
+namespace {
+
+// After the first read, which is as large as the page. Times ten is what a page costs at most.
+constexpr std::size_t reads_max = 10;
+
+// The lowest id above this one.
+record_id next_after(record_id id) {
+    id.key += '\0';
+    return id;
+}
+
+// The lowest id above those that the query's parts allow.
+record_id end_of(const record_query& query) {
+    // Above every id, since no tenant is that long.
+    if (!query.tenant) return {std::string(2'048, '\xff'), {}, {}};
+    if (!query.operation) return {*query.tenant + '\0', {}, {}};
+    if (!query.key) return {*query.tenant, *query.operation + '\0', {}};
+    return next_after({*query.tenant, *query.operation, *query.key});
+}
+
+record_id begin_of(const record_query& query) {
+    record_id id;
+    if (!query.tenant) return id;
+    id.tenant = *query.tenant;
+    if (!query.operation) return id;
+    id.operation = *query.operation;
+    if (query.key) id.key = *query.key;
+    return id;
+}
+
+row_request::path path_of(const record_query& query) {
+    if (query.result_ref) return row_request::path::result_ref;
+    return query.stuck_for ? row_request::path::stuck : row_request::path::ids;
+}
+
+result<row_request> first_request(const record_query& query) {
+    if (auto sound = check(query); !sound) return std::move(sound).error();
+    row_request made{.by = path_of(query),
+                     .from = begin_of(query),
+                     .until = end_of(query),
+                     .most = query.records_max};
+    if (query.cursor.empty()) return made;
+    auto from = id_in_cursor(query.cursor);
+    if (!from) return std::move(from).error();
+    made.from = std::max(made.from, *std::move(from));
+    return made;
+}
+
+} // namespace
+
+result<record_page> search_rows(const record_query& query, const row_reading& read) {
+    auto request = first_request(query);
+    if (!request) return std::move(request).error();
+    record_page page;
+    for (std::size_t reads = 0; reads < reads_max; ++reads) {
+        auto got = read(*request);
+        if (!got) return std::move(got).error();
+        const bool last = got->rows.size() < request->most;
+        for (auto& row : got->rows) {
+            request->from = next_after(row.id);
+            if (!matches(query, row.id, row.it, got->now)) continue;
+            row.it = shown(std::move(row.it), query.results);
+            page.records.push_back(std::move(row));
+            if (page.records.size() == query.records_max) break;
+        }
+        const bool full = page.records.size() == query.records_max;
+        if (last && !full) return page;
+        if (full) break;
+        request->most = page_max(query.results);
+    }
+    page.cursor = cursor_of(request->from);
+    return page;
+}
+
+} // namespace semel

@@ -1,0 +1,130 @@
+#include "store/row_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "store/search_cursor.hpp"
+
+namespace semel {
+namespace {
+
+// Rows as a table would give them, and what was asked for.
+struct table {
+    result<record_page> search(const record_query& query) {
+        return search_rows(query, [&](const row_request& which) {
+            asked.push_back(which);
+            rows_read found;
+            for (auto at = rows.lower_bound(which.from);
+                 at != rows.end() && at->first < which.until && found.rows.size() < which.most;
+                 ++at) {
+                found.rows.push_back({.id = at->first, .it = at->second});
+            }
+            return result<rows_read>{found};
+        });
+    }
+
+    void fill(int count) {
+        for (int i = 0; i < count; ++i) rows[{"acme", "ORDER", std::to_string(i)}] = record{};
+    }
+
+    std::map<record_id, record> rows;
+    std::vector<row_request> asked;
+};
+
+TEST(RowSearch, ReadsNoMoreRowsThanThePageHas) {
+    table all;
+    all.fill(100);
+
+    const auto page = all.search({.records_max = 10}).value();
+
+    EXPECT_EQ(page.records.size(), 10U);
+    ASSERT_EQ(all.asked.size(), 1U);
+    EXPECT_EQ(all.asked.front().most, 10U);
+}
+
+TEST(RowSearch, LooksAtABoundedNumberOfRowsAndGoesOnFromThere) {
+    table all;
+    all.fill(20'000);
+    all.rows[{"zeta", "ORDER", "last"}] = record{.attempts = 7};
+    record_query query{.key = "last"};
+
+    const auto first = all.search(query).value();
+    query.cursor = first.cursor;
+    const auto reads = all.asked.size();
+    (void)all.search(query).value();
+    std::size_t found = 0;
+    query.cursor.clear();
+    do {
+        const auto page = all.search(query).value();
+        found += page.records.size();
+        query.cursor = page.cursor;
+    } while (!query.cursor.empty());
+
+    EXPECT_TRUE(first.records.empty());
+    EXPECT_EQ(reads, 10U);
+    EXPECT_GT(all.asked[reads].from, all.asked[reads - 1].from);
+    EXPECT_EQ(found, 1U);
+}
+
+TEST(RowSearch, ReadsOnlyBetweenTheIdsThatTheQueryAllows) {
+    table all;
+
+    (void)all.search({.tenant = "a"}).value();
+    (void)all.search({.tenant = "a", .operation = "b"}).value();
+    (void)all.search({.tenant = "a", .operation = "b", .key = "c"}).value();
+    (void)all.search({.operation = "b"}).value();
+
+    using namespace std::string_literals;
+    EXPECT_EQ(all.asked[0].from, (record_id{"a", "", ""}));
+    EXPECT_EQ(all.asked[0].until, (record_id{"a\0"s, "", ""}));
+    EXPECT_EQ(all.asked[1].from, (record_id{"a", "b", ""}));
+    EXPECT_EQ(all.asked[1].until, (record_id{"a", "b\0"s, ""}));
+    EXPECT_EQ(all.asked[2].from, (record_id{"a", "b", "c"}));
+    EXPECT_EQ(all.asked[2].until, (record_id{"a", "b", "c\0"s}));
+    EXPECT_EQ(all.asked[3].from, record_id{});
+    EXPECT_GT(all.asked[3].until, (record_id{std::string(255, '\xff'), "", ""}));
+}
+
+TEST(RowSearch, GoesByTheIndexThatLeavesTheFewest) {
+    using path = row_request::path;
+    table all;
+
+    (void)all.search({.tenant = "a"}).value();
+    (void)all.search({.stuck_for = duration{1}}).value();
+    (void)all.search({.result_ref = "o-1", .stuck_for = duration{1}}).value();
+
+    EXPECT_EQ(all.asked[0].by, path::ids);
+    EXPECT_EQ(all.asked[1].by, path::stuck);
+    EXPECT_EQ(all.asked[2].by, path::result_ref);
+}
+
+TEST(RowSearch, CursorOfAnotherTenantLeadsNowhereElse) {
+    table all;
+    all.rows[{"acme", "ORDER", "k"}] = record{};
+    all.rows[{"beta", "ORDER", "k"}] = record{};
+
+    const auto page =
+        all.search({.tenant = "beta", .cursor = cursor_of({"acme", "ORDER", ""})}).value();
+
+    ASSERT_EQ(page.records.size(), 1U);
+    EXPECT_EQ(page.records[0].id.tenant, "beta");
+}
+
+TEST(SearchCursor, CarriesEveryByteOfAnId) {
+    using namespace std::string_literals;
+    for (const record_id& id : {record_id{}, record_id{"a.b", "\0\xff"s, "-"}}) {
+        EXPECT_EQ(id_in_cursor(cursor_of(id)).value(), id);
+    }
+}
+
+TEST(SearchCursor, AnythingElseIsRefused) {
+    for (const char* text : {"", "..61.", "6", "zz..", "61.61", "AB..", "61.61.61 "}) {
+        const auto got = id_in_cursor(text);
+        ASSERT_FALSE(got) << text;
+        EXPECT_EQ(got.error().code, errc::invalid_argument);
+    }
+}
+
+} // namespace
+} // namespace semel
