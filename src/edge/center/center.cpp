@@ -1,6 +1,9 @@
 #include "edge/center/center.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <initializer_list>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -24,6 +27,7 @@ public:
         const std::string_view path = request_.what.head.path();
         if (path == "/openapi.json") return describe();
         constexpr std::string_view records = "/v1/records/";
+        if (path == "/v1/records") return search();
         constexpr std::string_view api = "/v1/";
         if (path.starts_with(records)) return look(path.substr(records.size()));
         if (path == "/v1/batch") return batch();
@@ -62,9 +66,9 @@ private:
             return refuse({.kind = problem_kind::not_found,
                            .detail = "records are at /v1/records/{operation}/{key}"});
         }
-        std::optional<std::string> named;
-        if (!read_query(named)) return;
-        auto tenant = tenant_for(named, who_, core_->options);
+        auto asked = read_query({"tenant"});
+        if (!asked) return;
+        auto tenant = tenant_for((*asked)["tenant"], who_, core_->options);
         if (auto* wrong = std::get_if<told>(&tenant)) return refuse(std::move(*wrong));
         auto made = lookup_order({.tenant = std::get<std::string>(std::move(tenant)),
                                   .operation = *operation,
@@ -72,6 +76,26 @@ private:
                                  core_->options);
         if (auto* wrong = std::get_if<told>(&made)) return refuse(std::move(*wrong));
         send(std::get<order>(std::move(made)));
+    }
+
+    // Searching blocks, so it is not done on the thread that serves.
+    void search() {
+        if (!method_is("GET") || !may(http::scope::read)) return;
+        auto asked = read_query({"result_ref", "operation", "cursor", "tenant"});
+        if (!asked) return;
+        auto tenant = tenant_for((*asked)["tenant"], who_, core_->options);
+        if (auto* wrong = std::get_if<told>(&tenant)) return refuse(std::move(*wrong));
+        record_query query{.tenant = std::get<std::string>(std::move(tenant)),
+                           .operation = (*asked)["operation"],
+                           .result_ref = (*asked)["result_ref"].value_or(""),
+                           .cursor = (*asked)["cursor"].value_or("")};
+        if (auto fine = check(query); !fine) return refuse(malformed(fine.error().detail));
+        core_->enter();
+        core_->runtime.chore(
+            [core = core_, query = std::move(query), answer = std::move(answer_)]() mutable {
+                answer(to_response(tell(core->records.search(query), core->options.problems)));
+                core->leave();
+            });
     }
 
     void send(order&& what) {
@@ -137,10 +161,6 @@ private:
     }
 
     std::variant<order, told> read_item(const json& item) {
-        const auto malformed = [&](const char* why) {
-            return trouble({.kind = problem_kind::request_malformed, .detail = why},
-                           core_->options.problems);
-        };
         const bool named = item.is_object() && item.contains("do") && item["do"].is_string();
         const auto what =
             named ? act_named(item["do"].get_ref<const std::string&>()) : std::optional<act>{};
@@ -213,18 +233,35 @@ private:
                http::body_kind::json;
     }
 
-    // Nothing but ?tenant=, once.
-    bool read_query(std::optional<std::string>& tenant) {
-        const std::string_view query = request_.what.head.query();
-        constexpr std::string_view name = "tenant=";
-        if (query.empty()) return true;
-        if (query.starts_with(name) && query.find('&') == std::string_view::npos) {
-            tenant = percent_decoded(query.substr(name.size()));
-            if (tenant) return true;
+    [[nodiscard]] told malformed(std::string why) const {
+        return trouble({.kind = problem_kind::request_malformed, .detail = std::move(why)},
+                       core_->options.problems);
+    }
+
+    // Nothing but these, each once.
+    using parameters = std::map<std::string, std::optional<std::string>, std::less<>>;
+    std::optional<parameters> read_query(std::initializer_list<std::string_view> known) {
+        parameters found;
+        std::string_view rest = request_.what.head.query();
+        while (!rest.empty()) {
+            const std::string_view one = rest.substr(0, rest.find('&'));
+            rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+            const std::string_view name = one.substr(0, one.find('='));
+            const bool fits = std::find(known.begin(), known.end(), name) != known.end();
+            auto value = name.size() == one.size() ? std::nullopt
+                                                   : percent_decoded(one.substr(name.size() + 1));
+            if (!fits || !value || !found.emplace(name, std::move(value)).second) {
+                refuse(malformed("the query may hold, once each: " + joined(known)));
+                return std::nullopt;
+            }
         }
-        refuse({.kind = problem_kind::request_malformed,
-                .detail = "the query may hold one tenant and nothing else"});
-        return false;
+        return found;
+    }
+
+    static std::string joined(std::initializer_list<std::string_view> names) {
+        std::string made;
+        for (const std::string_view one : names) made.append(made.empty() ? "" : ", ").append(one);
+        return made;
     }
 
     void refuse(const http::problem& why) { refuse(trouble(why, core_->options.problems)); }

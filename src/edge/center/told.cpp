@@ -76,6 +76,19 @@ json record_json(const record& from, time_point now) {
     return made;
 }
 
+json found_json(const found_record& from) {
+    json made = {{"operation", from.id.operation},
+                 {"key", from.id.key},
+                 {"state", name(from.it.state)},
+                 {"attempts", from.it.attempts},
+                 {"created_at", rfc3339(from.it.created_at)},
+                 {"updated_at", rfc3339(from.it.updated_at)}};
+    if (from.it.state != record_state::processing) {
+        made["expires_at"] = rfc3339(from.it.expires_at);
+    }
+    return made;
+}
+
 bool readable(const record& it) {
     return it.state != record_state::succeeded || holds(it.result);
 }
@@ -206,6 +219,19 @@ told tell(const failure& why, problem_kind unknown, const http::problem_options&
     if (why.code == errc::corrupt) return unreadable(options);
     const auto kind = why.possible == effect::unknown ? unknown : problem_kind::unavailable;
     return trouble({.kind = kind, .retry_after = options.retry_after}, options);
+}
+
+told tell(const result<record_page>& got, const http::problem_options& options) {
+    if (!got && got.error().code == errc::invalid_argument) {
+        return trouble({.kind = problem_kind::request_malformed, .detail = got.error().detail},
+                       options);
+    }
+    if (!got) return tell(got.error(), problem_kind::unavailable, options);
+    json records = json::array();
+    for (const found_record& one : got->records) records.push_back(found_json(one));
+    json body = {{"records", std::move(records)}};
+    if (!got->cursor.empty()) body["cursor"] = got->cursor;
+    return outcome(std::move(body));
 }
 
 http::response to_response(told&& what) {

@@ -7,6 +7,7 @@
 #include "semel/http/message.hpp"
 #include "semel/http/problem.hpp"
 #include "semel/result.hpp"
+#include "semel/search.hpp"
 
 namespace semel::edge {
 
@@ -26,6 +27,9 @@ struct told {
 // It said nothing that is certain. `unknown` is what to call a failure that may have been applied.
 [[nodiscard]] told tell(const failure& why, http::problem_kind unknown,
                         const http::problem_options& options);
+
+// What a search has found.
+[[nodiscard]] told tell(const result<record_page>& got, const http::problem_options& options);
 
 [[nodiscard]] http::response to_response(told&& what);
 [[nodiscard]] json to_item(told&& what);

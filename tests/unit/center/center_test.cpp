@@ -277,5 +277,31 @@ TEST(CenterBatch, IsBoundedAndDoesNotWait) {
     EXPECT_EQ(got.body["items"][0]["status"], 400);
 }
 
+TEST(Center, FindsRecordsByTheReferenceOfTheirResult) {
+    desk at;
+    for (const char* key : {"a", "b"}) {
+        const json result = {{"text", "made"}, {"ref", "order/7"}};
+        at.post("/v1/complete", desk::of(key, at.begin(key), {{"result", result}}));
+    }
+    at.begin("running");
+
+    const auto found = at.search("?result_ref=order%2F7&operation=ORDER");
+    ASSERT_EQ(found.status, 200) << found.body;
+    ASSERT_EQ(found.body["records"].size(), 2U);
+    EXPECT_EQ(found.body["records"][0]["state"], "succeeded");
+    EXPECT_EQ(at.search("?result_ref=order%2F7&operation=OTHER").body["records"].size(), 0U);
+    EXPECT_EQ(at.search("?result_ref=order%2F7", "bolt").body["records"].size(), 0U);
+    EXPECT_EQ(at.search("?result_ref=order%2F7&tenant=acme", "admin").body["records"].size(), 2U);
+}
+
+TEST(Center, SaysWhatIsWrongWithASearch) {
+    desk at;
+    for (const char* query : {"", "?result_ref=", "?result_ref=a&result_ref=b", "?colour=red",
+                              "?result_ref", "?result_ref=%2", "?result_ref=a&cursor=nonsense"}) {
+        EXPECT_EQ(at.search(query).status, 400) << query;
+    }
+    EXPECT_EQ(problem_of(at.search("?result_ref=a&tenant=bolt")), "forbidden");
+}
+
 } // namespace
 } // namespace semel::edge::center_test

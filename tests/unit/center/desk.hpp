@@ -23,7 +23,8 @@ using json = nlohmann::json;
 // A store that reads the time from the runtime of the test.
 class clocked_store final : public store {
 public:
-    explicit clocked_store(const runtime& by) : by_(by) {}
+    clocked_store(const runtime& by, std::shared_ptr<bool> blind)
+        : by_(by), blind_(std::move(blind)) {}
 
     void submit(envelope what, completion done) override {
         what.now = now();
@@ -36,6 +37,7 @@ public:
         return inner_->audit(id);
     }
     result<record_page> search(const record_query& query) override {
+        if (*blind_) return failure{.code = errc::unavailable};
         record_query timed = query;
         timed.now = now();
         return inner_->search(timed);
@@ -49,6 +51,7 @@ private:
     }
 
     const runtime& by_;
+    const std::shared_ptr<bool> blind_; // shared with the test
     const std::unique_ptr<store> inner_ = make_memory_store();
 };
 
@@ -107,6 +110,13 @@ public:
             .value_or(answer_of{.status = -1});
     }
 
+    // The same for answers that come from another thread.
+    answer_of search(const std::string& query, const std::string& token = "acme") {
+        get("/v1/records" + query, token);
+        runtime.run_posted();
+        return late.back()->value_or(answer_of{.status = -1});
+    }
+
     // begin of ORDER/key; its attempt, or nothing.
     std::string begin(const std::string& key) {
         const auto got = post("/v1/begin", {{"operation", "ORDER"}, {"key", key}});
@@ -127,7 +137,8 @@ public:
 
     support::manual_runtime runtime;
     std::shared_ptr<support::store_script> script = std::make_shared<support::store_script>();
-    support::faulty_store store{std::make_unique<clocked_store>(runtime), script};
+    std::shared_ptr<bool> blind = std::make_shared<bool>(false); // searches fail
+    support::faulty_store store{std::make_unique<clocked_store>(runtime, blind), script};
     std::vector<std::shared_ptr<std::optional<answer_of>>> late;
     std::optional<edge::center> center;
 };

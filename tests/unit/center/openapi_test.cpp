@@ -86,6 +86,11 @@ protected:
         expect(path, "get", at.get("/v1/records/ORDER/k?x=y"));
         expect(path, "get", at.get("/v1/records/ORDER/k", ""));
         expect(path, "get", at.get("/v1/records/ORDER/k", "user"));
+        expect("/v1/records", "get", at.search("?result_ref="));
+        expect("/v1/records", "get", at.search("?result_ref=o", ""));
+        expect("/v1/records", "get", at.search("?result_ref=o", "user"));
+        *at.blind = true;
+        expect("/v1/records", "get", at.search("?result_ref=o"));
         damage(at);
         refused("begin", at.post("/v1/begin", desk::of("k", "")), 500);
         expect(path, "get", at.get("/v1/records/ORDER/k"));
@@ -149,6 +154,7 @@ TEST_F(OpenApi, EverythingItSaysHappensAndNothingElse) {
                   {{"result", {{"text", "r"}, {"type", "text/plain"}, {"ref", "o"}}},
                    {"retention", "1h"}}));
     EXPECT_EQ(post(at, "begin", begin).body["outcome"], "replay");
+    expect("/v1/records", "get", at.search("?result_ref=o"));
     expect("/v1/records/{operation}/{key}", "get", at.get("/v1/records/ORDER/k"));
     for (const char* name : acts)
         refused(name, at.post("/v1/" + std::string{name}, minimal(name, nobody_)), 409);
