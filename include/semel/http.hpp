@@ -6,6 +6,7 @@
 #include "semel/http/framing.hpp"
 #include "semel/http/key_header.hpp"
 #include "semel/http/message.hpp"
+#include "semel/http/next_hop.hpp"
 #include "semel/http/problem.hpp"
 #include "semel/http/profile.hpp"
 #include "semel/http/route.hpp"
