@@ -19,7 +19,7 @@ struct sqlite_options {
     std::string table_prefix = "semel_";
     // How long a command waits for other processes that write to the file: then errc::timed_out.
     duration lock_wait = std::chrono::seconds{5};
-    std::size_t cache_bytes = std::size_t{64} << 20; // of pages, for the writing connection
+    std::size_t cache_bytes = std::size_t{32} << 20; // of pages, for the writing connection
     std::size_t queue_max = limits{}.queue_max;      // waiting begins and look-ups
     std::size_t batch_max = 256;                     // commands per commit
 };
