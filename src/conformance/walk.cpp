@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -146,14 +147,19 @@ constexpr std::array<std::string_view, 44> must_be_seen{
     "sweep: kept",
 };
 
-void answers_every_command_as_the_record_machine_does(const subject& what, const run_options& how) {
-    const walk_report report = walk(what, how);
+// One walk may miss what is rare; then another one follows.
+constexpr int walks_max = 5;
 
-    EXPECT_FALSE(report.difference) << *report.difference;
-    if (how.commands < run_options{}.commands) return; // too short to have met everything
-    for (const auto& one : must_be_seen) {
-        EXPECT_TRUE(report.seen.contains(std::string{one})) << "never met: " << one;
+void answers_every_command_as_the_record_machine_does(const subject& what, const run_options& how) {
+    std::set<std::string_view> missing{must_be_seen.begin(), must_be_seen.end()};
+    run_options next = how;
+    for (int turn = 0; turn < walks_max && !missing.empty(); ++turn, ++next.seed) {
+        const walk_report report = walk(what, next);
+        ASSERT_FALSE(report.difference) << *report.difference;
+        if (how.commands < run_options{}.commands) return; // too short to have met everything
+        std::erase_if(missing, [&](auto one) { return report.seen.contains(std::string{one}); });
     }
+    for (const auto one : missing) ADD_FAILURE() << "never met: " << one;
 }
 
 constexpr named_test tests[]{
