@@ -29,6 +29,12 @@ inline request order(std::string key, std::string_view body = "") {
     return made;
 }
 
+// The work of a repeat.
+inline std::string never() {
+    ADD_FAILURE() << "work that must not run has run";
+    return {};
+}
+
 inline record_id id_of(const request& what) {
     return {.tenant = what.tenant, .operation = what.operation, .key = what.key};
 }
