@@ -29,6 +29,10 @@ inline mysql_store_options options_at(int port) {
 inline database_client client_at(int port) {
     return database_client{port};
 }
+inline bool is_in_transaction(database_client& client) {
+    client.sql("DO 1"); // an error does not say
+    return (client.native()->server_status & SERVER_STATUS_IN_TRANS) != 0;
+}
 inline result<std::unique_ptr<store>> open_database(const mysql_store_options& options) {
     return open_mysql_store(options);
 }

@@ -1,142 +1,14 @@
-// Work, its rows and its record in one MariaDB transaction.
-#include "semel/transaction/mysql.hpp"
-
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <functional>
-#include <latch>
+// Work, its rows and its record in one MariaDB transaction: what is particular to it.
 #include <thread>
 
-#include "mysql_fixture.hpp"
-#include "semel/engine.hpp"
+#include "stores/sql/payments.hpp"
 
 namespace semel {
 namespace {
 
 using testing::HasSubstr;
 
-struct refused_payment : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-class MysqlTransaction : public mysql_test {
-protected:
-    MysqlTransaction() { run("CREATE TABLE " + payment_table() + " (amount INT) ENGINE = InnoDB"); }
-    ~MysqlTransaction() override {
-        here_ = mysql_transaction{mine_.native()};
-        if (in_transaction()) run("ROLLBACK");
-        run("DROP TABLE " + payment_table());
-    }
-
-    std::string payment_table() { return prefix() + "payment"; }
-    // Statements separated by semicolons, one after the other.
-    void run(const std::string& text) {
-        for (std::size_t at = 0; at < text.size();) {
-            const std::size_t end = std::min(text.find(';', at), text.size());
-            mine_.sql(text.substr(at, end - at));
-            at = end + 1;
-        }
-    }
-    std::string pay(std::string answer = {}) {
-        run("INSERT INTO " + payment_table() + " VALUES (5)");
-        return answer;
-    }
-    // As others see it.
-    std::string payments() { return sql("SELECT count(*) FROM " + payment_table()); }
-    std::string recorded() { return sql("SELECT count(*) FROM " + record_table()); }
-    bool in_transaction() {
-        mine_.sql("DO 1"); // an error does not say
-        return (mine_.native()->server_status & SERVER_STATUS_IN_TRANS) != 0;
-    }
-
-    static request payment(std::string key = "p1") {
-        return {.tenant = "acme", .operation = "PAY", .key = std::move(key)};
-    }
-    outcome<std::string> transact(const std::function<std::string()>& work,
-                                  request what = payment()) {
-        return engine_.transact<std::string>(here_, std::move(what), work);
-    }
-    outcome<std::string> join(const std::function<std::string()>& work, request what = payment()) {
-        return engine_.execute_in<std::string>(here_, std::move(what), work);
-    }
-    static errc why(const outcome<std::string>& of) {
-        return of.why() ? of.why()->code : errc::internal;
-    }
-    mysql_transaction port_on(testing_support::mysql_client& client) {
-        return mysql_transaction{client.native(), {.table_prefix = prefix()}};
-    }
-
-    testing_support::mysql_client mine_;
-    engine engine_{
-        open(), {.failures = {when<refused_payment>(exception_class::final)}}, {.sweep = {}}};
-    mysql_transaction here_ = port_on(mine_);
-};
-
-// ---- transact -----------------------------------------------------------------------------------
-
-TEST_F(MysqlTransaction, RowAndRecordAreCommittedTogetherAndRepeatsAreReplayed) {
-    const auto first = transact([&] { return pay("7"); });
-    const auto second = transact([&] { return pay("8"); });
-
-    EXPECT_EQ(first.kind(), outcome_kind::executed);
-    EXPECT_EQ(second.kind(), outcome_kind::replayed);
-    EXPECT_EQ(second.value(), "7");
-    EXPECT_EQ(payments(), "1");
-    EXPECT_FALSE(in_transaction());
-}
-
-TEST_F(MysqlTransaction, ARepeatOutsideOfATransactionIsReplayedToo) {
-    ASSERT_TRUE(transact([&] { return pay("7"); }).executed());
-
-    const auto second = engine_.execute<std::string>(payment(), [] { return std::string{"8"}; });
-
-    EXPECT_EQ(second.value(), "7");
-}
-
-TEST_F(MysqlTransaction, AnExceptionLeavesNeitherRowNorRecord) {
-    EXPECT_THROW(static_cast<void>(transact([&]() -> std::string {
-                                       pay();
-                                       throw std::runtime_error{"no network"};
-                                   }).value()),
-                 std::runtime_error);
-
-    EXPECT_EQ(payments(), "0");
-    EXPECT_EQ(recorded(), "0");
-    EXPECT_FALSE(in_transaction());
-    EXPECT_TRUE(transact([&] { return pay("7"); }).executed());
-}
-
-TEST_F(MysqlTransaction, AFinalFailureIsKeptWithoutItsRows) {
-    int runs = 0;
-    const auto work = [&]() -> std::string {
-        ++runs;
-        pay();
-        throw refused_payment{"card stolen"};
-    };
-    EXPECT_THROW(static_cast<void>(transact(work).value()), refused_payment);
-
-    const auto again = transact(work);
-
-    EXPECT_EQ(again.kind(), outcome_kind::failed);
-    EXPECT_EQ(again.error(), "card stolen");
-    EXPECT_EQ(runs, 1);
-    EXPECT_EQ(payments(), "0");
-}
-
-TEST_F(MysqlTransaction, WorkThatEndsTheTransactionIsRefusedAndLeavesNoRecord) {
-    for (const char* trick : {"ROLLBACK", "COMMIT", "ROLLBACK; BEGIN", "COMMIT; BEGIN",
-                              "COMMIT AND CHAIN", "ROLLBACK AND CHAIN"}) {
-        const auto out = transact([&] {
-            run(trick);
-            return std::string{"7"};
-        });
-
-        EXPECT_EQ(why(out), errc::transaction_broken) << trick;
-        EXPECT_EQ(recorded(), "0") << trick;
-        EXPECT_FALSE(in_transaction()) << trick;
-    }
-}
+class MysqlTransaction : public SqlTransaction {};
 
 // MariaDB commits before and after DDL, whatever was in the transaction.
 TEST_F(MysqlTransaction, WorkThatRunsDdlIsRefusedAndLeavesNoRecord) {
@@ -186,95 +58,10 @@ TEST_F(MysqlTransaction, AResultThatTheWorkHasNotFetchedIsRefused) {
     EXPECT_FALSE(in_transaction());
 }
 
-TEST_F(MysqlTransaction, NestingTheSameKeyIsRefusedAndAnotherKeyIsNot) {
-    errc inner_same{};
-    bool inner_other = false;
-    bool inner_again = false;
-
-    const auto out = transact([&] {
-        inner_same = why(join([] { return std::string{"1"}; }));
-        inner_other = join([&] { return pay("1"); }, payment("child")).executed();
-        inner_again = join([&] { return pay("1"); }, payment("child")).replayed();
-        return std::string{"7"};
-    });
-
-    EXPECT_TRUE(out.executed());
-    EXPECT_EQ(inner_same, errc::transaction_broken);
-    EXPECT_TRUE(inner_other);
-    EXPECT_TRUE(inner_again);
-    EXPECT_EQ(recorded(), "2");
-    EXPECT_EQ(payments(), "1");
-}
-
-TEST_F(MysqlTransaction, AnotherPortOnTheSameConnectionMayNestAnotherKey) {
-    const auto out = transact([&] {
-        auto inner = port_on(mine_);
-        const auto child =
-            engine_.execute_in<std::string>(inner, payment("child"), [&] { return pay("1"); });
-        EXPECT_TRUE(child.executed());
-        return std::string{"7"};
-    });
-
-    EXPECT_TRUE(out.executed());
-    EXPECT_EQ(recorded(), "2");
-}
-
-TEST_F(MysqlTransaction, AClaimWithoutATransactionIsNotOverwritten) {
-    int runs = 0;
-    const auto out = transact([&] {
-        if (++runs == 1) {
-            (void)said<answers::started>(engine_.records().call(
-                {.tenant = "acme", .operation = "PAY", .key = "p1"}, begin_by(anna)));
-        }
-        return pay("7");
-    });
-
-    EXPECT_EQ(out.kind(), outcome_kind::in_progress) << describe(*out.why());
-    EXPECT_EQ(payments(), "0");
-    EXPECT_EQ(sql("SELECT state FROM " + record_table()), "0");
-}
-
-TEST_F(MysqlTransaction, ARepeatWaitsForTheTransactionThatIsUnderWayAndReplays) {
-    std::latch inside{1};
-    std::jthread first{[&] {
-        testing_support::mysql_client other;
-        auto port = port_on(other);
-        const auto out = engine_.transact<std::string>(port, payment(), [&] {
-            other.sql("INSERT INTO " + payment_table() + " VALUES (1)");
-            inside.count_down();
-            std::this_thread::sleep_for(std::chrono::milliseconds{100});
-            return std::string{"first"};
-        });
-        EXPECT_TRUE(out.executed());
-    }};
-    inside.wait();
-
-    const auto out = transact([&] { return pay("second"); });
-
-    EXPECT_EQ(out.kind(), outcome_kind::replayed);
-    EXPECT_EQ(out.value(), "first");
-    EXPECT_EQ(payments(), "1");
-}
-
-TEST_F(MysqlTransaction, ARepeatThatDoesNotWaitIsToldInProgressAtOnce) {
-    testing_support::mysql_client other;
-    auto port = port_on(other);
-    auto what = payment();
-    what.with.wait = wait_mode::answer;
-
-    const auto out = engine_.transact<std::string>(port, payment(), [&] {
-        EXPECT_TRUE(transact([&] { return pay("2"); }, what).in_progress());
-        return std::string{"1"};
-    });
-
-    EXPECT_TRUE(out.executed());
-    EXPECT_EQ(payments(), "0");
-}
-
 TEST_F(MysqlTransaction, WaitingEndsInTime) {
-    here_ = mysql_transaction{
+    here_ = database_transaction{
         mine_.native(), {.table_prefix = prefix(), .lock_wait = std::chrono::milliseconds{20}}};
-    testing_support::mysql_client other;
+    database_client other;
     auto port = port_on(other);
 
     const auto holder = engine_.transact<std::string>(port, payment(), [&] {
@@ -295,7 +82,7 @@ TEST_F(MysqlTransaction, ADeadlockThatTheWorkHidesIsNoticed) {
     run("CREATE TABLE " + prefix() + "other (a INT PRIMARY KEY) ENGINE = InnoDB");
     run("INSERT INTO " + prefix() + "other VALUES (1), (2)");
     const std::string lock = "UPDATE " + prefix() + "other SET a = a WHERE a = ";
-    testing_support::mysql_client other;
+    database_client other;
 
     const auto out = transact([&] {
         run(lock + "1");
@@ -319,7 +106,7 @@ TEST_F(MysqlTransaction, ADeadlockThatTheWorkHidesIsNoticed) {
 }
 
 TEST_F(MysqlTransaction, AConnectionThatIsLostInTheWorkLeavesNothing) {
-    testing_support::mysql_client lost;
+    database_client lost;
     auto port = port_on(lost);
 
     const auto out = engine_.transact<std::string>(port, payment(), [&] {
@@ -384,7 +171,7 @@ TEST_F(MysqlTransaction, NoNamedLockIsLeftBehind) {
                      transact([]() -> std::string { throw std::runtime_error{"x"}; }, payment("p2"))
                          .value()),
                  std::runtime_error);
-    testing_support::mysql_client other;
+    database_client other;
     auto port = port_on(other);
     for (const char* key : {"p1", "p2"}) {
         auto what = payment(key);
@@ -392,44 +179,6 @@ TEST_F(MysqlTransaction, NoNamedLockIsLeftBehind) {
         const auto out = engine_.transact<std::string>(port, what, [] { return std::string{"8"}; });
         EXPECT_FALSE(out.in_progress()) << key;
     }
-}
-
-// ---- execute_in ---------------------------------------------------------------------------------
-
-TEST_F(MysqlTransaction, AJoinedExecutionIsTheCallersToCommit) {
-    run("BEGIN");
-    const auto out = join([&] { return pay("7"); });
-
-    EXPECT_TRUE(out.executed());
-    EXPECT_TRUE(in_transaction());
-    EXPECT_EQ(recorded(), "0");
-    run("COMMIT");
-    EXPECT_EQ(recorded(), "1");
-    EXPECT_EQ(payments(), "1");
-}
-
-TEST_F(MysqlTransaction, ARolledBackJoinedExecutionNeverWas) {
-    run("BEGIN");
-    ASSERT_TRUE(join([&] { return pay("7"); }).executed());
-    run("ROLLBACK");
-
-    run("BEGIN");
-    const auto again = join([&] { return pay("8"); });
-    run("COMMIT");
-
-    EXPECT_TRUE(again.executed());
-    EXPECT_EQ(payments(), "1");
-}
-
-TEST_F(MysqlTransaction, ManyJoinedExecutionsOnOneObjectEachSeeTheirOwnTransaction) {
-    for (int i = 0; i < 50; ++i) {
-        run("BEGIN");
-        const auto out = join([&] { return pay("7"); });
-        EXPECT_EQ(out.kind(), i == 0 ? outcome_kind::executed : outcome_kind::replayed);
-        run("COMMIT");
-    }
-
-    EXPECT_EQ(payments(), "1");
 }
 
 // REPEATABLE READ does not see what was committed since; writing does.
@@ -441,7 +190,7 @@ TEST_F(MysqlTransaction, AnOlderSnapshotRunsTheWorkInVainAndItsRepeatReplays) {
         mine_.sql("SELECT COUNT(*) FROM " + payment_table());
         const auto out = join(
             [&] {
-                testing_support::mysql_client other;
+                database_client other;
                 auto port = port_on(other);
                 EXPECT_TRUE(engine_
                                 .transact<std::string>(port, payment(key),
@@ -515,7 +264,7 @@ TEST_F(MysqlTransaction, WithoutAutocommitThereIsAlwaysATransactionToJoin) {
 // 1205 has undone one statement; the whole goes back.
 TEST_F(MysqlTransaction, ALockThatIsNotGivenUpEndsInTimeAndLeavesNothing) {
     run("SET SESSION innodb_lock_wait_timeout = 1");
-    testing_support::mysql_client stranger;
+    database_client stranger;
     ASSERT_TRUE(transact([&] { return pay("7"); }).executed());
     sql("UPDATE " + record_table() + " SET state = 2, retry_after = 0");
     stranger.sql("BEGIN");
@@ -529,19 +278,6 @@ TEST_F(MysqlTransaction, ALockThatIsNotGivenUpEndsInTimeAndLeavesNothing) {
     EXPECT_FALSE(in_transaction());
 }
 
-TEST_F(MysqlTransaction, JoinedWorkThatCommitsIsRefusedAndLeavesNoRecord) {
-    run("BEGIN");
-    const auto out = join([&] {
-        run("COMMIT");
-        return std::string{"7"};
-    });
-
-    EXPECT_EQ(why(out), errc::transaction_broken);
-    EXPECT_EQ(recorded(), "0");
-}
-
-// ---- connections that cannot keep the promise ---------------------------------------------------
-
 TEST_F(MysqlTransaction, TransactOutsideAndExecuteInInsideOfATransaction) {
     EXPECT_EQ(why(join([] { return std::string{"7"}; })), errc::invalid_argument);
     run("BEGIN");
@@ -554,21 +290,6 @@ TEST_F(MysqlTransaction, AResultOfTheCallersIsLeftAlone) {
     EXPECT_EQ(why(transact([] { return std::string{"7"}; })), errc::invalid_argument);
     mysql_free_result(mysql_store_result(mine_.native()));
     EXPECT_TRUE(transact([&] { return pay("7"); }).executed());
-}
-
-TEST_F(MysqlTransaction, MissingTablesAreNamed) {
-    here_ = mysql_transaction{mine_.native(), {.table_prefix = "not_there_"}};
-
-    const auto out = transact([] { return std::string{"7"}; });
-
-    EXPECT_EQ(why(out), errc::schema_missing) << describe(*out.why());
-    EXPECT_THAT(out.why()->detail, HasSubstr("semel migrate"));
-}
-
-TEST_F(MysqlTransaction, NewerTablesAreRefused) {
-    sql("UPDATE " + prefix() + "meta SET value = 99 WHERE name = 'schema_version'");
-
-    EXPECT_EQ(why(transact([] { return std::string{"7"}; })), errc::schema_newer);
 }
 
 } // namespace

@@ -29,6 +29,9 @@ inline postgres_options options_at(int port) {
 inline database_client client_at(int port) {
     return database_client{database_url(port)};
 }
+inline bool is_in_transaction(database_client& client) {
+    return PQtransactionStatus(client.native()) != PQTRANS_IDLE;
+}
 inline result<std::unique_ptr<store>> open_database(const postgres_options& options) {
     return open_postgres_store(options);
 }

@@ -1,0 +1,223 @@
+// Work, its rows and its record in one transaction: what every database promises.
+#include <latch>
+#include <thread>
+
+#include "payments.hpp"
+
+namespace semel {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_F(SqlTransaction, RowAndRecordAreCommittedTogetherAndRepeatsAreReplayed) {
+    const auto first = transact([&] { return pay("7"); });
+    const auto second = transact([&] { return pay("8"); });
+
+    EXPECT_EQ(first.kind(), outcome_kind::executed);
+    EXPECT_EQ(second.kind(), outcome_kind::replayed);
+    EXPECT_EQ(second.value(), "7");
+    EXPECT_EQ(payments(), "1");
+    EXPECT_FALSE(in_transaction());
+}
+
+TEST_F(SqlTransaction, ARepeatOutsideOfATransactionIsReplayedToo) {
+    ASSERT_TRUE(transact([&] { return pay("7"); }).executed());
+
+    const auto second = engine_.execute<std::string>(payment(), [] { return std::string{"8"}; });
+
+    EXPECT_EQ(second.value(), "7");
+}
+
+TEST_F(SqlTransaction, AnExceptionLeavesNeitherRowNorRecord) {
+    EXPECT_THROW(static_cast<void>(transact([&]() -> std::string {
+                                       pay();
+                                       throw std::runtime_error{"no network"};
+                                   }).value()),
+                 std::runtime_error);
+
+    EXPECT_EQ(payments(), "0");
+    EXPECT_EQ(recorded(), "0");
+    EXPECT_FALSE(in_transaction());
+    EXPECT_TRUE(transact([&] { return pay("7"); }).executed());
+}
+
+TEST_F(SqlTransaction, AFinalFailureIsKeptWithoutItsRows) {
+    int runs = 0;
+    const auto work = [&]() -> std::string {
+        ++runs;
+        pay();
+        throw refused_payment{"card stolen"};
+    };
+    EXPECT_THROW(static_cast<void>(transact(work).value()), refused_payment);
+
+    const auto again = transact(work);
+
+    EXPECT_EQ(again.kind(), outcome_kind::failed);
+    EXPECT_EQ(again.error(), "card stolen");
+    EXPECT_EQ(runs, 1);
+    EXPECT_EQ(payments(), "0");
+}
+
+TEST_F(SqlTransaction, WorkThatEndsTheTransactionIsRefusedAndLeavesNoRecord) {
+    for (const char* trick : {"ROLLBACK", "COMMIT", "ROLLBACK; BEGIN", "COMMIT; BEGIN",
+                              "COMMIT AND CHAIN", "ROLLBACK AND CHAIN"}) {
+        const auto out = transact([&] {
+            run(trick);
+            return std::string{"7"};
+        });
+
+        EXPECT_EQ(why(out), errc::transaction_broken) << trick;
+        EXPECT_EQ(recorded(), "0") << trick;
+        EXPECT_FALSE(in_transaction()) << trick;
+    }
+}
+
+TEST_F(SqlTransaction, NestingTheSameKeyIsRefusedAndAnotherKeyIsNot) {
+    errc inner_same{};
+    bool inner_other = false;
+    bool inner_again = false;
+
+    const auto out = transact([&] {
+        inner_same = why(join([] { return std::string{"1"}; }));
+        inner_other = join([&] { return pay("1"); }, payment("child")).executed();
+        inner_again = join([&] { return pay("1"); }, payment("child")).replayed();
+        return std::string{"7"};
+    });
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_EQ(inner_same, errc::transaction_broken);
+    EXPECT_TRUE(inner_other);
+    EXPECT_TRUE(inner_again);
+    EXPECT_EQ(recorded(), "2");
+    EXPECT_EQ(payments(), "1");
+}
+
+TEST_F(SqlTransaction, AnotherPortOnTheSameConnectionMayNestAnotherKey) {
+    const auto out = transact([&] {
+        auto inner = port_on(mine_);
+        const auto child =
+            engine_.execute_in<std::string>(inner, payment("child"), [&] { return pay("1"); });
+        EXPECT_TRUE(child.executed());
+        return std::string{"7"};
+    });
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_EQ(recorded(), "2");
+}
+
+TEST_F(SqlTransaction, AClaimWithoutATransactionIsNotOverwritten) {
+    int runs = 0;
+    const auto out = transact([&] {
+        if (++runs == 1) {
+            (void)said<answers::started>(engine_.records().call(
+                {.tenant = "acme", .operation = "PAY", .key = "p1"}, begin_by(anna)));
+        }
+        return pay("7");
+    });
+
+    EXPECT_EQ(out.kind(), outcome_kind::in_progress) << describe(*out.why());
+    EXPECT_EQ(payments(), "0");
+    EXPECT_EQ(sql("SELECT state FROM " + record_table()), "0");
+}
+
+TEST_F(SqlTransaction, ARepeatWaitsForTheTransactionThatIsUnderWayAndReplays) {
+    std::latch inside{1};
+    std::jthread first{[&] {
+        database_client other;
+        auto port = port_on(other);
+        const auto out = engine_.transact<std::string>(port, payment(), [&] {
+            other.sql("INSERT INTO " + payment_table() + " VALUES (1)");
+            inside.count_down();
+            std::this_thread::sleep_for(std::chrono::milliseconds{100});
+            return std::string{"first"};
+        });
+        EXPECT_TRUE(out.executed());
+    }};
+    inside.wait();
+
+    const auto out = transact([&] { return pay("second"); });
+
+    EXPECT_EQ(out.kind(), outcome_kind::replayed);
+    EXPECT_EQ(out.value(), "first");
+    EXPECT_EQ(payments(), "1");
+}
+
+TEST_F(SqlTransaction, ARepeatThatDoesNotWaitIsToldInProgressAtOnce) {
+    database_client other;
+    auto port = port_on(other);
+    auto what = payment();
+    what.with.wait = wait_mode::answer;
+
+    const auto out = engine_.transact<std::string>(port, payment(), [&] {
+        EXPECT_TRUE(transact([&] { return pay("2"); }, what).in_progress());
+        return std::string{"1"};
+    });
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_EQ(payments(), "0");
+}
+
+TEST_F(SqlTransaction, AJoinedExecutionIsTheCallersToCommit) {
+    run("BEGIN");
+    const auto out = join([&] { return pay("7"); });
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_TRUE(in_transaction());
+    EXPECT_EQ(recorded(), "0");
+    run("COMMIT");
+    EXPECT_EQ(recorded(), "1");
+    EXPECT_EQ(payments(), "1");
+}
+
+TEST_F(SqlTransaction, ARolledBackJoinedExecutionNeverWas) {
+    run("BEGIN");
+    ASSERT_TRUE(join([&] { return pay("7"); }).executed());
+    run("ROLLBACK");
+
+    run("BEGIN");
+    const auto again = join([&] { return pay("8"); });
+    run("COMMIT");
+
+    EXPECT_TRUE(again.executed());
+    EXPECT_EQ(payments(), "1");
+}
+
+TEST_F(SqlTransaction, ManyJoinedExecutionsOnOneObjectEachSeeTheirOwnTransaction) {
+    for (int i = 0; i < 50; ++i) {
+        run("BEGIN");
+        const auto out = join([&] { return pay("7"); });
+        EXPECT_EQ(out.kind(), i == 0 ? outcome_kind::executed : outcome_kind::replayed);
+        run("COMMIT");
+    }
+
+    EXPECT_EQ(payments(), "1");
+}
+
+TEST_F(SqlTransaction, JoinedWorkThatCommitsIsRefusedAndLeavesNoRecord) {
+    run("BEGIN");
+    const auto out = join([&] {
+        run("COMMIT");
+        return std::string{"7"};
+    });
+
+    EXPECT_EQ(why(out), errc::transaction_broken);
+    EXPECT_EQ(recorded(), "0");
+}
+
+TEST_F(SqlTransaction, MissingTablesAreNamed) {
+    here_ = database_transaction{mine_.native(), {.table_prefix = "not_there_"}};
+
+    const auto out = transact([] { return std::string{"7"}; });
+
+    EXPECT_EQ(why(out), errc::schema_missing) << describe(*out.why());
+    EXPECT_THAT(out.why()->detail, HasSubstr("semel migrate"));
+}
+
+TEST_F(SqlTransaction, NewerTablesAreRefused) {
+    sql("UPDATE " + prefix() + "meta SET value = 99 WHERE name = 'schema_version'");
+
+    EXPECT_EQ(why(transact([] { return std::string{"7"}; })), errc::schema_newer);
+}
+
+} // namespace
+} // namespace semel
