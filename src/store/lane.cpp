@@ -259,14 +259,10 @@ void batch_lane::pass_on() {
 }
 
 void batch_lane::answer(std::span<ticket* const> batch) {
-    waiting_room* last = nullptr;
-    const auto wake_up_to = [&last](waiting_room* next) {
-        if (last != nullptr && last != next) last->wake_all();
-        last = next;
-    };
+    room_waker wake;
     for (ticket* one : batch) {
         SEMEL_ASSERT(one->it.answer.has_value());
-        wake_up_to(one->room);
+        wake.go_on_to(one->room);
         if (one->room == nullptr) {
             const std::unique_ptr<ticket> owned{one};
             owned->done(std::move(*owned->it.answer));
@@ -275,7 +271,6 @@ void batch_lane::answer(std::span<ticket* const> batch) {
             one->finished.store(true, std::memory_order_release);
         }
     }
-    wake_up_to(nullptr);
 }
 
 std::uint64_t batch_lane::refused() const {

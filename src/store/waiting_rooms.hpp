@@ -30,6 +30,24 @@ private:
     std::atomic<int> sleepers_ = 0; // or about to sleep: none spares a system call
 };
 
+// Wakes the callers of an answered batch, each room once where neighbours sit together.
+class room_waker {
+public:
+    room_waker() = default;
+    room_waker(const room_waker&) = delete;
+    room_waker& operator=(const room_waker&) = delete;
+    ~room_waker() { go_on_to(nullptr); }
+
+    // Somebody in `next` is answered now; null: somebody who sleeps nowhere. Those before wake up.
+    void go_on_to(waiting_room* next) {
+        if (last_ != nullptr && last_ != next) last_->wake_all();
+        last_ = next;
+    }
+
+private:
+    waiting_room* last_ = nullptr;
+};
+
 // The rooms of one lane, used in turn. Where more callers wait than all have seats, some are woken
 // too early and sleep again.
 class waiting_rooms {

@@ -225,13 +225,9 @@ void front_lane::give_up(std::span<ticket* const> batch, const failure& why) {
 }
 
 void front_lane::answer(std::span<ticket* const> batch) {
-    waiting_room* last = nullptr;
-    const auto wake_up_to = [&last](waiting_room* next) {
-        if (last != nullptr && last != next) last->wake_all();
-        last = next;
-    };
+    room_waker wake;
     for (ticket* one : batch) {
-        wake_up_to(one->room);
+        wake.go_on_to(one->room);
         if (one->room == nullptr) {
             const std::unique_ptr<ticket> owned{one};
             owned->done(owned->task.take());
@@ -239,7 +235,6 @@ void front_lane::answer(std::span<ticket* const> batch) {
             one->finished = true; // the ticket lives on its thread's stack, and is gone now
         }
     }
-    wake_up_to(nullptr);
 }
 
 } // namespace semel::redis
