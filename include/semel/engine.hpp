@@ -113,7 +113,8 @@ public:
     }
 
     // Runs `work` and stores its record in one transaction of our own on the caller's connection:
-    // exactly once, whatever crashes. See semel/transaction/*.hpp for the connections.
+    // exactly once, whatever crashes. The work runs again, in a new transaction, when the database
+    // asks for that (a deadlock). See semel/transaction/*.hpp for the connections.
     template <class T, class Work>
     outcome<T> transact(transaction_port& connection, request what, Work&& work) {
         detail::typed_work<T, std::remove_reference_t<Work>> typed{work};

@@ -100,6 +100,7 @@ public:
         transaction_run view{plan_, *started};
         execution handed{view};
         const key_guard guard{port_, plan_.id};
+        ran_ = true;
         detail::work_end end = work_.run(handed);
         ending_ = ending_of(std::move(end), plan_, *started, view.take_ref());
         if (!std::holds_alternative<commands::complete>(ending_->what)) return ending_->own;
@@ -125,6 +126,7 @@ public:
         return port_.save(plan_.id, *done.after, before == nullptr ? 0 : before->holder.fence);
     }
 
+    [[nodiscard]] bool ran() const { return ran_; }
     [[nodiscard]] bool wrote() const { return wrote_; }
     [[nodiscard]] bool mine(const locked_record& now) const {
         return now.stored && now.stored->state == record_state::succeeded &&
@@ -149,6 +151,7 @@ private:
     const owner_id owner_;
     std::uint64_t seen_fence_ = 0;
     std::optional<ending> ending_;
+    bool ran_ = false;
     bool wrote_ = false;
 };
 
@@ -180,12 +183,22 @@ void keep_failure(engine_core& core, transaction_port& port, pass& one) {
 
 struct tried {
     raw_outcome with;
-    bool again = false; // the database asks for the whole transaction once more
+    bool again = false; // the whole transaction, once more
 };
 
 tried failed_with(failure why) {
     return {.with = unavailable(why),
             .again = why.code == errc::conflict && why.possible == effect::none};
+}
+
+// What the caller gets if the last turn ends so, too: the work's own exception, or, where the work
+// has kept quiet about it, a failure.
+raw_outcome asked_too_often(raw_outcome with) {
+    if (with.kind != outcome_kind::executed) return with;
+    return unavailable({.code = errc::transaction_broken,
+                        .possible = effect::none,
+                        .detail = "a statement of the work was the victim of a deadlock, again and "
+                                  "again"});
 }
 
 tried finish_commit(transaction_port& port, const plan& what, const pass& one, raw_outcome with) {
@@ -211,17 +224,23 @@ tried try_once(engine_core& core, transaction_port& port, const plan& what, deta
     if (auto begun = port.begin(locked); !begun) return failed_with(begun.error());
     pass one{core, port, what, work};
     auto done = one.run();
-    if (done && one.wrote()) return finish_commit(port, what, one, *std::move(done));
+    // Asked before the rollback, which is a statement too.
+    const bool asked = one.ran() && port.asks_to_repeat();
+    if (done && one.wrote() && !asked) return finish_commit(port, what, one, *std::move(done));
     port.rollback();
     if (!done) return failed_with(std::move(done).error());
+    if (asked) return {.with = asked_too_often(*std::move(done)), .again = true};
     if (one.failed_finally()) keep_failure(core, port, one);
     return {.with = *std::move(done)};
 }
 
 // Another transaction holds the key, and this caller does not want to wait.
+bool may_not_wait(const raw_outcome& with, const plan& what) {
+    return what.wait == wait_mode::answer && with.why && with.why->code == errc::conflict;
+}
+
 raw_outcome as_in_progress(raw_outcome with, const plan& what) {
-    const bool locked = with.why && with.why->code == errc::conflict;
-    if (!locked || what.wait == wait_mode::wait) return with;
+    if (!may_not_wait(with, what)) return with;
     return {.kind = outcome_kind::in_progress, .retry_after = std::chrono::milliseconds{50}};
 }
 
@@ -235,7 +254,7 @@ raw_outcome transact_own(engine_core& core, transaction_port& port, request what
     tried last;
     for (int turn = 0; turn < tries_max; ++turn) {
         last = try_once(core, port, *made, work);
-        if (!last.again || made->wait == wait_mode::answer) break;
+        if (!last.again || may_not_wait(last.with, *made)) break;
     }
     return counted(core, as_in_progress(std::move(last.with), *made));
 }

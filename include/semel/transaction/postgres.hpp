@@ -57,6 +57,7 @@ public:
     result<locked_record> lock(const record_id& id) override;
     result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence) override;
     result<void> commit() override;
+    [[nodiscard]] bool asks_to_repeat() const override;
     void rollback() override;
     [[nodiscard]] const void* connection() const override;
 

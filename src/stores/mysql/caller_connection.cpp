@@ -45,6 +45,10 @@ bool caller_connection::lost() const {
     return lost_id_ != 0 && mysql_thread_id(it_) == lost_id_;
 }
 
+unsigned caller_connection::last_error() const {
+    return mysql_errno(it_);
+}
+
 mysql_dialect caller_connection::dialect() const {
     const char* const version = mysql_get_server_info(it_);
     const bool mariadb =

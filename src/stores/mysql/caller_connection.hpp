@@ -34,6 +34,8 @@ public:
     // Since it was lost under us nobody has made it anew.
     [[nodiscard]] bool lost() const;
     [[nodiscard]] mysql_dialect dialect() const;
+    // Of the last statement, whoever has sent it; 0 if it has not failed.
+    [[nodiscard]] unsigned last_error() const;
 
     // One round trip on MariaDB, as a compound statement: no setting of the connection is needed
     // for that. Stops at the first error; the rows of those that give any. errc::conflict where a

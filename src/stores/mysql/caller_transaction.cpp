@@ -223,6 +223,10 @@ result<void> caller_transaction::commit() {
     return {};
 }
 
+bool caller_transaction::asks_to_repeat() const {
+    return on_.last_error() == number::deadlock;
+}
+
 void caller_transaction::rollback() {
     held_.clear();
     unsent_.clear();

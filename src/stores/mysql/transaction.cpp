@@ -38,6 +38,10 @@ result<void> mysql_transaction::commit() {
     return state_->commit();
 }
 
+bool mysql_transaction::asks_to_repeat() const {
+    return state_->asks_to_repeat();
+}
+
 void mysql_transaction::rollback() {
     state_->rollback();
 }

@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "stores/postgres/last_error.hpp"
 #include "stores/postgres/row.hpp"
 #include "stores/postgres/schema.hpp"
 
@@ -112,6 +113,7 @@ result<void> caller_transaction::begin(on_locked locked) {
                                                "it, or use execute_in");
     }
     if (auto ready = prepare(); !ready) return ready;
+    watch_errors(handle_);
     owner_ = owner::us;
     begun_ = false;
     locked_ = locked;
@@ -345,6 +347,13 @@ result<void> caller_transaction::commit() {
     // A transaction that had failed is rolled back by COMMIT, without an error.
     if (done->back().tag() == "COMMIT") return {};
     return broken("a statement of the work has failed, and with it the transaction");
+}
+
+bool caller_transaction::asks_to_repeat() const {
+    // Work that has rolled back to a savepoint of its own goes on as if nothing had happened.
+    if (PQtransactionStatus(handle_) != PQTRANS_INERROR) return false;
+    const std::string_view code = last_error(handle_);
+    return code == "40001" || code == "40P01";
 }
 
 void caller_transaction::rollback() {

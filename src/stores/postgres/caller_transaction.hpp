@@ -30,6 +30,7 @@ public:
     result<locked_record> lock(const record_id& id);
     result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence);
     result<void> commit();
+    [[nodiscard]] bool asks_to_repeat() const;
     void rollback();
     [[nodiscard]] const void* handle() const { return handle_; }
 

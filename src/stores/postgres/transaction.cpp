@@ -39,6 +39,10 @@ result<void> postgres_transaction::commit() {
     return state_->commit();
 }
 
+bool postgres_transaction::asks_to_repeat() const {
+    return state_->asks_to_repeat();
+}
+
 void postgres_transaction::rollback() {
     state_->rollback();
 }

@@ -53,6 +53,20 @@ protected:
         sql("UPDATE " + record_table() + " SET " + time + " = 1, due_at = 1 WHERE " + where);
     }
 
+    // Whether a statement with that word waits for a row that another transaction has locked.
+    bool waits_for_lock(const std::string& word) {
+        return sql("SELECT count(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK "
+                   "WAIT' AND trx_query LIKE '%" +
+                   word + "%'") != "0";
+    }
+    // A transaction that survives deadlocks: the victim is who has changed least.
+    void begin_as_survivor(database_client& client) {
+        const std::string table = prefix() + "weight";
+        client.sql("CREATE TABLE IF NOT EXISTS " + table + " (number INT)");
+        client.sql("BEGIN");
+        client.sql("INSERT INTO " + table + " SELECT seq FROM seq_1_to_1000");
+    }
+
     std::string columns_but_key() {
         return sql("SELECT GROUP_CONCAT(CONCAT('`', column_name, '`')) FROM "
                    "information_schema.columns WHERE column_name <> 'key' AND table_schema = "

@@ -76,33 +76,20 @@ TEST_F(MysqlTransaction, WaitingEndsInTime) {
     EXPECT_TRUE(transact([&] { return pay("2"); }, payment("p2")).executed());
 }
 
-// 1213 has rolled back everything, and the work has hidden it: only the broken transaction shows.
-TEST_F(MysqlTransaction, ADeadlockThatTheWorkHidesIsNoticed) {
-    run("INSERT INTO " + payment_table() + " VALUES (1)");
-    run("CREATE TABLE " + prefix() + "other (a INT PRIMARY KEY) ENGINE = InnoDB");
-    run("INSERT INTO " + prefix() + "other VALUES (1), (2)");
-    const std::string lock = "UPDATE " + prefix() + "other SET a = a WHERE a = ";
-    database_client other;
+// 1213 has rolled back everything, and a later statement its number: only the broken transaction
+// shows.
+TEST_F(SqlDeadlock, WorkThatHidesItAndGoesOnIsRefused) {
+    const auto survivor = start_survivor();
 
     const auto out = transact([&] {
-        run(lock + "1");
-        other.sql("BEGIN");
-        // Heavier than ours, so that we are the victim.
-        for (int i = 0; i < 20; ++i) {
-            other.sql("INSERT INTO " + payment_table() + " VALUES (9)");
-        }
-        other.sql(lock + "2");
-        std::jthread waits{[&] { other.sql(lock + "1"); }};
-        std::this_thread::sleep_for(std::chrono::milliseconds{50});
-        EXPECT_THROW(run(lock + "2"), std::runtime_error);
+        EXPECT_THROW(run_into_deadlock(), std::runtime_error);
         EXPECT_EQ(mine_.error(), 1213U);
+        run("DO 1");
         return std::string{"7"};
     });
-    other.sql("ROLLBACK");
 
     EXPECT_EQ(why(out), errc::transaction_broken);
     EXPECT_EQ(recorded(), "0");
-    run("DROP TABLE " + prefix() + "other");
 }
 
 TEST_F(MysqlTransaction, AConnectionThatIsLostInTheWorkLeavesNothing) {

@@ -53,6 +53,18 @@ protected:
         sql("UPDATE " + record_table() + " SET " + time + " = 1 WHERE " + where);
     }
 
+    // Whether a statement with that word waits for a row that another transaction has locked.
+    bool waits_for_lock(const std::string& word) {
+        return sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query "
+                   "LIKE '%" +
+                   word + "%'") != "0";
+    }
+    // A transaction that survives deadlocks: whoever looks for one first is its victim.
+    static void begin_as_survivor(database_client& client) {
+        client.sql("SET deadlock_timeout = '10min'");
+        client.sql("BEGIN");
+    }
+
     std::string columns_but_key() {
         return sql("SELECT string_agg(column_name, ', ') FROM information_schema.columns WHERE "
                    "column_name <> 'key' AND table_name = '" +

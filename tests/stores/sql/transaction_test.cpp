@@ -157,6 +157,53 @@ TEST_F(SqlTransaction, ARepeatThatDoesNotWaitIsToldInProgressAtOnce) {
     EXPECT_EQ(payments(), "0");
 }
 
+TEST_F(SqlDeadlock, TheWorkOfItsVictimRunsAgain) {
+    int runs = 0;
+    const auto survivor = start_survivor();
+
+    const auto out = transact([&] {
+        if (++runs == 1) run_into_deadlock();
+        run(add_to(1));
+        return pay("7");
+    });
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_EQ(runs, 2);
+    EXPECT_EQ(payments(), "1");
+    EXPECT_EQ(money(), "3");
+}
+
+TEST_F(SqlDeadlock, TheWorkMayHideIt) {
+    int runs = 0;
+    const auto survivor = start_survivor();
+
+    const auto out = transact([&] {
+        if (++runs > 1) return pay("7");
+        EXPECT_THROW(run_into_deadlock(), std::runtime_error);
+        return std::string{"6"};
+    });
+
+    EXPECT_EQ(out.value(), "7");
+    EXPECT_EQ(payments(), "1");
+}
+
+TEST_F(SqlDeadlock, AJoinedTransactionIsTheCallersToRepeat) {
+    int runs = 0;
+    const auto survivor = start_survivor();
+    run("BEGIN");
+
+    const auto work = [&] {
+        ++runs;
+        run_into_deadlock();
+        return pay("7");
+    };
+    EXPECT_THROW(static_cast<void>(join(work).value()), std::runtime_error);
+    run("ROLLBACK");
+
+    EXPECT_EQ(runs, 1);
+    EXPECT_EQ(recorded(), "0");
+}
+
 TEST_F(SqlTransaction, AJoinedExecutionIsTheCallersToCommit) {
     run("BEGIN");
     const auto out = join([&] { return pay("7"); });
