@@ -52,8 +52,8 @@ public:
     // A failure with effect::unknown is in doubt: the engine reads again.
     virtual result<void> commit() = 0;
 
-    // A statement of the work has failed, and the database asks for the whole transaction once more:
-    // a deadlock, or a conflict with what others have committed.
+    // A statement of the work has failed, and the database asks for the whole transaction once
+    // more: a deadlock, or a conflict with what others have committed.
     [[nodiscard]] virtual bool asks_to_repeat() const { return false; }
 
     // Ends the transaction if one is open; also after the work has broken it. Never fails.
