@@ -30,9 +30,8 @@ result<std::string> decoded(std::string_view text) {
         const int low = high < 0 ? -1 : hex_value(text[at + 2]);
         // A byte 0 would cut the path short wherever it is passed on.
         if (low < 0 || (high == 0 && low == 0)) {
-            return refused(
-                "'%' in a store URL must be followed by two hex digits, not both 0; write "
-                "%25 for the sign itself");
+            return refused("'%' in a URL must be followed by two hex digits, not both 0; write "
+                           "%25 for the sign itself");
         }
         made += static_cast<char>(high * 16 + low);
         at += 2;
@@ -47,7 +46,7 @@ result<void> add_parameters(std::string_view query, store_url& to) {
         query.remove_prefix(std::min(end + 1, query.size()));
         const std::size_t equals = one.find('=');
         if (equals == std::string_view::npos || equals == 0) {
-            return refused("'" + std::string{one} + "' in a store URL is not name=value");
+            return refused("'" + std::string{one} + "' in a URL is not name=value");
         }
         auto value = decoded(one.substr(equals + 1));
         if (!value) return std::move(value).error();
@@ -105,7 +104,7 @@ std::optional<std::uint64_t> url_parameters::parse(std::string_view name, std::s
     if (good) return count * *factor;
     if (!wrong_) {
         wrong_ = refused("parameter " + std::string{name} + "=" + std::string{value} +
-                         " of a store URL must be a positive number such as 64m");
+                         " of a URL must be a positive number such as 64m");
     }
     return std::nullopt;
 }
@@ -113,7 +112,7 @@ std::optional<std::uint64_t> url_parameters::parse(std::string_view name, std::s
 result<void> url_parameters::finish() const {
     if (wrong_) return *wrong_;
     if (left_.empty()) return {};
-    return refused("'" + url_.scheme + ":' stores have no parameter '" + left_.front().first +
+    return refused("'" + url_.scheme + ":' has no parameter '" + left_.front().first +
                    "' (or it is given twice); known: " + known_);
 }
 

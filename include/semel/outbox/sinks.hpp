@@ -1,0 +1,56 @@
+// Sinks by their URL.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "semel/log.hpp"
+#include "semel/metrics.hpp"
+#include "semel/outbox/sink.hpp"
+#include "semel/result.hpp"
+
+namespace semel::outbox {
+
+// What a sink has done. Shared by the sinks of many workers, if you like; outlives them.
+struct sink_metrics {
+    counter batches = {};
+    counter delivered = {};
+    counter later = {};
+    counter rejected = {};
+    counter held = {};
+    latency_histogram latency = {}; // of a batch
+
+    struct values {
+        std::uint64_t batches = 0;
+        std::uint64_t delivered = 0;
+        std::uint64_t later = 0;
+        std::uint64_t rejected = 0;
+        std::uint64_t held = 0;
+        latency_snapshot latency = {};
+    };
+    [[nodiscard]] values snapshot() const;
+};
+
+// What does not belong into a URL, or is the same for every sink.
+struct sink_options {
+    sink_metrics* metrics = nullptr;  // outlives the sink
+    std::shared_ptr<logger> log = {}; // default: none
+};
+
+// Builds the sink a URL names. A server that is away is no error: deliver() answers `later` until
+// it is back.
+//
+//   stdout:                      one line of JSON per event
+//   file:path                    the same, appended to a file; file:///absolute/path as well
+//     ?sync=yes|no               whether a batch is on the disk before it counts (default yes)
+//
+// In a path and in values %XX stands for a byte; a `?` in a file name is written %3F.
+//
+// Errors: invalid_argument (the scheme is unknown: the detail lists those there are; the URL cannot
+// be read, or has a parameter the sink does not know), and those of the sink.
+[[nodiscard]] result<std::unique_ptr<sink>> open_sink(std::string_view url,
+                                                      const sink_options& options = {});
+
+} // namespace semel::outbox

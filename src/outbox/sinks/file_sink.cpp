@@ -1,0 +1,130 @@
+#include "outbox/sinks/file_sink.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "outbox/sinks/event_json.hpp"
+#include "outbox/sinks/per_key.hpp"
+
+namespace semel::outbox {
+
+namespace {
+
+enum class syncing { yes, no };
+
+failure refused(std::string detail) {
+    return {.code = errc::invalid_argument, .possible = effect::none, .detail = std::move(detail)};
+}
+
+std::string system_text(std::string_view doing, int error) {
+    return std::string{doing} + ": " + std::generic_category().message(error);
+}
+
+// One write for a batch. A line that a full disk has cut short is ended before the next one, so
+// that a reader loses only the torn line, which counts as not delivered.
+class file_sink final : public sink {
+public:
+    file_sink(int file, syncing sync) : file_(file), sync_(sync) {}
+    ~file_sink() override {
+        if (file_ != STDOUT_FILENO) ::close(file_);
+    }
+
+    void deliver(std::span<const message> batch, order kept, std::span<delivery> answers) override {
+        lines_.assign(torn_ ? "\n" : "");
+        ends_.clear();
+        for (const auto& one : batch) {
+            append_json_line(lines_, one);
+            ends_.push_back(lines_.size());
+        }
+        const written got = write_all();
+        const auto whole = std::upper_bound(ends_.begin(), ends_.end(), got.bytes);
+        std::size_t done = static_cast<std::size_t>(whole - ends_.begin());
+        if (got.bytes > 0) torn_ = lines_[got.bytes - 1] != '\n';
+        std::string why = got.error == 0 ? "" : system_text("write", got.error);
+        if (done > 0 && sync_ == syncing::yes && ::fdatasync(file_) != 0) {
+            why = system_text("fdatasync", errno);
+            done = 0;
+        }
+        std::fill_n(answers.begin(), done, delivery{.how = delivered::yes});
+        give_back(batch, kept, answers, why, done);
+    }
+
+    void begin_with_line_end() { torn_ = true; }
+
+private:
+    struct written {
+        std::size_t bytes = 0;
+        int error = 0;
+    };
+
+    written write_all() {
+        written made;
+        while (made.bytes < lines_.size()) {
+            const auto got = ::write(file_, lines_.data() + made.bytes, lines_.size() - made.bytes);
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) {
+                made.error = errno;
+                return made;
+            }
+            made.bytes += static_cast<std::size_t>(got);
+        }
+        return made;
+    }
+
+    const int file_;
+    const syncing sync_;
+    bool torn_ = false;
+    std::string lines_;
+    std::vector<std::size_t> ends_;
+};
+
+result<syncing> read_sync(url_parameters& given) {
+    std::string word = "yes";
+    given.text("sync", word);
+    if (word == "yes") return syncing::yes;
+    if (word == "no") return syncing::no;
+    return refused("parameter sync of a file sink must be yes or no");
+}
+
+// A crash may have left half a line behind.
+bool ends_within_line(int file) {
+    char last = '\n';
+    const off_t size = ::lseek(file, 0, SEEK_END);
+    return size > 0 && ::pread(file, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+} // namespace
+
+result<std::unique_ptr<sink>> open_stdout_sink(const store_url& url, const sink_options&) {
+    if (!url.target.empty()) return refused("'stdout:' has no path");
+    url_parameters given{url};
+    if (auto read = given.finish(); !read) return std::move(read).error();
+    return std::unique_ptr<sink>{std::make_unique<file_sink>(STDOUT_FILENO, syncing::no)};
+}
+
+result<std::unique_ptr<sink>> open_file_sink(const store_url& url, const sink_options&) {
+    std::string path = url.target;
+    if (path.starts_with("//")) path.erase(0, 2);
+    if (path.empty()) return refused("a file sink needs a path: file:events.jsonl");
+    url_parameters given{url};
+    const auto sync = read_sync(given);
+    if (!sync) return sync.error();
+    if (auto read = given.finish(); !read) return std::move(read).error();
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file < 0) {
+        return failure{.code = errc::unavailable,
+                       .possible = effect::none,
+                       .detail = system_text("cannot open " + path, errno)};
+    }
+    auto made = std::make_unique<file_sink>(file, *sync);
+    if (ends_within_line(file)) made->begin_with_line_end();
+    return std::unique_ptr<sink>{std::move(made)};
+}
+
+} // namespace semel::outbox

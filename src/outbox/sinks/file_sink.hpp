@@ -1,0 +1,16 @@
+// Events as lines of JSON, to a file or to standard output.
+#pragma once
+
+#include <memory>
+
+#include "open/url.hpp"
+#include "semel/outbox/sinks.hpp"
+
+namespace semel::outbox {
+
+[[nodiscard]] result<std::unique_ptr<sink>> open_file_sink(const store_url& url,
+                                                           const sink_options& options);
+[[nodiscard]] result<std::unique_ptr<sink>> open_stdout_sink(const store_url& url,
+                                                             const sink_options& options);
+
+} // namespace semel::outbox

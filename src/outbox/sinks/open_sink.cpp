@@ -1,0 +1,85 @@
+#include <array>
+#include <utility>
+
+#include "open/url.hpp"
+#include "outbox/sinks/file_sink.hpp"
+#include "semel/outbox/sinks.hpp"
+
+namespace semel::outbox {
+
+namespace {
+
+using opened = result<std::unique_ptr<sink>>;
+
+struct kind {
+    std::string_view scheme;
+    std::string_view form; // for error messages
+    opened (*open)(const store_url& url, const sink_options& options);
+};
+
+// A new sink is a line here and a file beside this one.
+constexpr kind kinds[]{
+    {"stdout", "stdout:", open_stdout_sink},
+    {"file", "file:path", open_file_sink},
+};
+
+failure unknown(std::string_view scheme) {
+    std::string known;
+    for (const auto& one : kinds) known += (known.empty() ? "" : ", ") + std::string{one.form};
+    return {.code = errc::invalid_argument,
+            .possible = effect::none,
+            .detail = "no sink answers to '" + std::string{scheme} + ":'; known: " + known};
+}
+
+class metered_sink final : public sink {
+public:
+    metered_sink(std::unique_ptr<sink> inner, sink_metrics& metrics)
+        : inner_(std::move(inner)), metrics_(metrics) {}
+
+    void deliver(std::span<const message> batch, order kept, std::span<delivery> answers) override {
+        const auto start = std::chrono::steady_clock::now();
+        inner_->deliver(batch, kept, answers);
+        metrics_.latency.record(std::chrono::steady_clock::now() - start);
+        metrics_.batches.add();
+        std::array<std::uint64_t, 4> counts = {};
+        for (const auto& one : answers) ++counts[static_cast<std::size_t>(one.how)];
+        const auto count = [&](delivered how) { return counts[static_cast<std::size_t>(how)]; };
+        metrics_.delivered.add(count(delivered::yes));
+        metrics_.later.add(count(delivered::later));
+        metrics_.rejected.add(count(delivered::rejected));
+        metrics_.held.add(count(delivered::held));
+    }
+
+private:
+    const std::unique_ptr<sink> inner_;
+    sink_metrics& metrics_;
+};
+
+opened open_kind(const store_url& url, const sink_options& options) {
+    for (const auto& one : kinds) {
+        if (one.scheme == url.scheme) return one.open(url, options);
+    }
+    return unknown(url.scheme);
+}
+
+} // namespace
+
+opened open_sink(std::string_view url, const sink_options& options) {
+    const auto parsed = parse_url(url);
+    if (!parsed) return parsed.error();
+    auto made = open_kind(*parsed, options);
+    if (!made || options.metrics == nullptr) return made;
+    return std::unique_ptr<sink>{
+        std::make_unique<metered_sink>(*std::move(made), *options.metrics)};
+}
+
+sink_metrics::values sink_metrics::snapshot() const {
+    return {.batches = batches.get(),
+            .delivered = delivered.get(),
+            .later = later.get(),
+            .rejected = rejected.get(),
+            .held = held.get(),
+            .latency = latency.snapshot()};
+}
+
+} // namespace semel::outbox
