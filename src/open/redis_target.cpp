@@ -102,21 +102,28 @@ constexpr choice<redis_wake> wakes[]{{"publish", redis_wake::publish}, {"none", 
 
 } // namespace
 
+result<void> read_redis_connection(const store_url& url, url_parameters& given, redis_options& to) {
+    to.tls = url.scheme == "rediss";
+    if (auto read = read_place(url.target, to); !read) return read;
+    read_milliseconds(given, "connect_timeout_ms", to.connect_timeout);
+    read_milliseconds(given, "command_timeout_ms", to.command_timeout);
+    given.text("ca_file", to.ca_file);
+    given.text("cert_file", to.cert_file);
+    given.text("key_file", to.key_file);
+    const bool files = !to.ca_file.empty() || !to.cert_file.empty() || !to.key_file.empty();
+    if (files && !to.tls) return refused("certificates need TLS; write rediss:// for redis://");
+    return {};
+}
+
 result<redis_options> redis_target(const store_url& url, const open_options& options,
                                    redis_options own) {
-    own.tls = url.scheme == "rediss";
     own.queue_max = options.queue_max;
     own.counters = options.counters;
-    if (auto read = read_place(url.target, own); !read) return std::move(read).error();
     url_parameters given{url};
+    if (auto read = read_redis_connection(url, given, own); !read) return std::move(read).error();
     given.text("prefix", own.prefix);
     given.number("lanes", own.lanes, count_unit);
     given.number("batch_max", own.batch_max, count_unit);
-    read_milliseconds(given, "connect_timeout_ms", own.connect_timeout);
-    read_milliseconds(given, "command_timeout_ms", own.command_timeout);
-    given.text("ca_file", own.ca_file);
-    given.text("cert_file", own.cert_file);
-    given.text("key_file", own.key_file);
     if (auto read = read_choice(given, "eviction", evictions, own.eviction); !read) {
         return std::move(read).error();
     }
@@ -124,8 +131,6 @@ result<redis_options> redis_target(const store_url& url, const open_options& opt
         return std::move(read).error();
     }
     if (auto read = given.finish(); !read) return std::move(read).error();
-    const bool files = !own.ca_file.empty() || !own.cert_file.empty() || !own.key_file.empty();
-    if (files && !own.tls) return refused("certificates need TLS; write rediss:// for redis://");
     return own;
 }
 

@@ -21,6 +21,9 @@ namespace semel {
                                                        const open_options& options);
 [[nodiscard]] result<mysql_store_options> mysql_target(const store_url& url,
                                                        const open_options& options);
+// The part of a Redis URL that is about the connection: whoever speaks to Redis reads it so.
+[[nodiscard]] result<void> read_redis_connection(const store_url& url, url_parameters& given,
+                                                 redis_options& to);
 // `own` has the defaults.
 [[nodiscard]] result<redis_options> redis_target(const store_url& url, const open_options& options,
                                                  redis_options own = {});

@@ -3,6 +3,7 @@
 
 #include "open/url.hpp"
 #include "outbox/sinks/file_sink.hpp"
+#include "outbox/sinks/redis_sink.hpp"
 #include "semel/outbox/sinks.hpp"
 
 namespace semel::outbox {
@@ -21,6 +22,8 @@ struct kind {
 constexpr kind kinds[]{
     {"stdout", "stdout:", open_stdout_sink},
     {"file", "file:path", open_file_sink},
+    {"redis", "redis://host:port/database?stream=NAME", open_redis_sink},
+    {"rediss", "rediss://host:port/database?stream=NAME", open_redis_sink},
 };
 
 failure unknown(std::string_view scheme) {

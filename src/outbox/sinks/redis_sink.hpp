@@ -1,0 +1,15 @@
+// Events as entries of Redis streams.
+#pragma once
+
+#include <memory>
+
+#include "open/url.hpp"
+#include "semel/outbox/sinks.hpp"
+
+namespace semel::outbox {
+
+// redis:// and rediss://
+[[nodiscard]] result<std::unique_ptr<sink>> open_redis_sink(const store_url& url,
+                                                            const sink_options& options);
+
+} // namespace semel::outbox
