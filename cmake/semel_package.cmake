@@ -23,6 +23,7 @@ install(
     cmake/semel_dependencies.cmake
     cmake/FindXxhash.cmake
     cmake/FindMariadbConnector.cmake
+    cmake/FindNatsClient.cmake
     cmake/FindRapidjsonHeaders.cmake
   DESTINATION ${semel_config_dir} COMPONENT headers)
 if(TARGET semel)

@@ -3,6 +3,7 @@
 
 #include "open/url.hpp"
 #include "outbox/sinks/file_sink.hpp"
+#include "outbox/sinks/nats_sink.hpp"
 #include "outbox/sinks/redis_sink.hpp"
 #include "semel/outbox/sinks.hpp"
 
@@ -23,6 +24,8 @@ constexpr kind kinds[]{
     {"stdout", "stdout:", open_stdout_sink},
     {"file", "file:path", open_file_sink},
     {"redis", "redis://host:port/database?stream=NAME", open_redis_sink},
+    {"nats", "nats://host:port?subject=NAME", open_nats_sink},
+    {"nats+tls", "nats+tls://host:port?subject=NAME", open_nats_sink},
     {"rediss", "rediss://host:port/database?stream=NAME", open_redis_sink},
 };
 
