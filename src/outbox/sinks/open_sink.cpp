@@ -5,6 +5,7 @@
 #include "outbox/sinks/file_sink.hpp"
 #include "outbox/sinks/nats_sink.hpp"
 #include "outbox/sinks/redis_sink.hpp"
+#include "outbox/sinks/webhook_sink.hpp"
 #include "semel/outbox/sinks.hpp"
 
 namespace semel::outbox {
@@ -16,17 +17,26 @@ using opened = result<std::unique_ptr<sink>>;
 struct kind {
     std::string_view scheme;
     std::string_view form; // for error messages
-    opened (*open)(const store_url& url, const sink_options& options);
+    opened (*open)(std::string_view url, const sink_options& options);
 };
+
+template <opened (*open)(const store_url&, const sink_options&)>
+opened parsed(std::string_view url, const sink_options& options) {
+    const auto read = parse_url(url);
+    if (!read) return read.error();
+    return open(*read, options);
+}
 
 // A new sink is a line here and a file beside this one.
 constexpr kind kinds[]{
-    {"stdout", "stdout:", open_stdout_sink},
-    {"file", "file:path", open_file_sink},
-    {"redis", "redis://host:port/database?stream=NAME", open_redis_sink},
-    {"nats", "nats://host:port?subject=NAME", open_nats_sink},
-    {"nats+tls", "nats+tls://host:port?subject=NAME", open_nats_sink},
-    {"rediss", "rediss://host:port/database?stream=NAME", open_redis_sink},
+    {"stdout", "stdout:", parsed<open_stdout_sink>},
+    {"file", "file:path", parsed<open_file_sink>},
+    {"http", "http://host:port/path", open_webhook_sink},
+    {"https", "https://host:port/path", open_webhook_sink},
+    {"redis", "redis://host:port/database?stream=NAME", parsed<open_redis_sink>},
+    {"nats", "nats://host:port?subject=NAME", parsed<open_nats_sink>},
+    {"nats+tls", "nats+tls://host:port?subject=NAME", parsed<open_nats_sink>},
+    {"rediss", "rediss://host:port/database?stream=NAME", parsed<open_redis_sink>},
 };
 
 failure unknown(std::string_view scheme) {
@@ -61,19 +71,18 @@ private:
     sink_metrics& metrics_;
 };
 
-opened open_kind(const store_url& url, const sink_options& options) {
+opened open_kind(std::string_view url, const sink_options& options) {
+    const std::string_view scheme = url.substr(0, url.find(':'));
     for (const auto& one : kinds) {
-        if (one.scheme == url.scheme) return one.open(url, options);
+        if (one.scheme == scheme) return one.open(url, options);
     }
-    return unknown(url.scheme);
+    return unknown(scheme);
 }
 
 } // namespace
 
 opened open_sink(std::string_view url, const sink_options& options) {
-    const auto parsed = parse_url(url);
-    if (!parsed) return parsed.error();
-    auto made = open_kind(*parsed, options);
+    auto made = open_kind(url, options);
     if (!made || options.metrics == nullptr) return made;
     return std::unique_ptr<sink>{
         std::make_unique<metered_sink>(*std::move(made), *options.metrics)};

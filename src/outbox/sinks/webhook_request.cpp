@@ -1,0 +1,118 @@
+#include "outbox/sinks/webhook_request.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "fingerprint/sha256.hpp"
+#include "outbox/sinks/carried.hpp"
+#include "semel/http/message.hpp"
+
+namespace semel::outbox {
+
+namespace {
+
+constexpr std::string_view content_type = "content-type";
+constexpr std::size_t quoted_bytes_max = 200;
+constexpr duration rest_max = std::chrono::minutes{10};
+
+void append_line(std::string& to, std::string_view name, std::string_view value) {
+    to.append(name).append(": ").append(value).append("\r\n");
+}
+
+std::string signature_of(const std::string& secret, std::string_view timestamp,
+                         std::string_view body) {
+    return "v1=" + detail::hmac_sha256(secret, {timestamp, ".", body}).hex();
+}
+
+// Quotes and backslashes inside a quoted key are escaped.
+std::string key_value(const std::string& id, key_quotes quotes) {
+    const std::string safe = carried::safe_value(id);
+    if (quotes == key_quotes::without) return safe;
+    std::string made = "\"";
+    for (const char one : safe) {
+        if (one == '"' || one == '\\') made += '\\';
+        made += one;
+    }
+    return made += '"';
+}
+
+void append_event_headers(std::string& to, const event& what) {
+    std::string_view type = "application/octet-stream";
+    for (const auto& one : what.headers) {
+        if (http::equal_ignoring_case(one.name, content_type)) {
+            type = one.value;
+        } else {
+            append_line(to, carried::safe_name(one), carried::safe_value(one.value));
+        }
+    }
+    append_line(to, "Content-Type", carried::safe_value(type));
+    append_line(to, carried::topic, carried::safe_value(what.topic));
+    if (!what.key.empty()) append_line(to, carried::key, carried::safe_value(what.key));
+}
+
+std::optional<duration> rest_in(std::string_view retry_after) {
+    std::int64_t seconds = 0;
+    const char* const end = retry_after.data() + retry_after.size();
+    const auto read = std::from_chars(retry_after.data(), end, seconds);
+    // A date, which the header may hold as well, is left to the relay's own pauses.
+    if (retry_after.empty() || read.ec != std::errc{} || read.ptr != end || seconds < 0) {
+        return std::nullopt;
+    }
+    return std::min<duration>(std::chrono::seconds{std::min<std::int64_t>(seconds, 86'400)},
+                              rest_max);
+}
+
+std::string text_of(const webhook_answer& got) {
+    std::string made = "http " + std::to_string(got.status);
+    if (!got.retry_after.empty()) made.append("; retry after ").append(got.retry_after);
+    if (!got.body.empty()) made.append(": ").append(got.body.substr(0, quoted_bytes_max));
+    return made;
+}
+
+bool is_busy(int status) {
+    return status == 408 || status == 409 || status == 425 || status == 429;
+}
+
+} // namespace
+
+void append_webhook(std::string& to, const webhook_target& at, const message& one,
+                    std::int64_t timestamp) {
+    const event& what = one.event;
+    to.append("POST ").append(at.target).append(" HTTP/1.1\r\n");
+    append_line(to, "Host", at.host_header);
+    append_line(to, "User-Agent", "semel");
+    append_line(to, "Idempotency-Key", key_value(what.id, at.quotes));
+    append_line(to, "Semel-Attempt", std::to_string(one.attempts));
+    append_event_headers(to, what);
+    if (!at.secret.empty()) {
+        const std::string when = std::to_string(timestamp);
+        append_line(to, "Semel-Timestamp", when);
+        append_line(to, "Semel-Signature", signature_of(at.secret, when, what.payload));
+    }
+    append_line(to, "Content-Length", std::to_string(what.payload.size()));
+    to.append("\r\n").append(what.payload);
+}
+
+webhook_verdict judge(const webhook_answer& got) {
+    using health = webhook_verdict::health;
+    if (got.status >= 200 && got.status < 300) {
+        return {.answer = {.how = delivered::yes}, .endpoint = health::good};
+    }
+    webhook_verdict made{.answer = {.how = delivered::later, .error = text_of(got)}};
+    if (got.status >= 500) {
+        made.endpoint = health::bad;
+        made.rest = rest_in(got.retry_after);
+    } else if (is_busy(got.status)) {
+        // In progress is about one message; too many requests is about all of them.
+        if (got.status == 429) made.rest = rest_in(got.retry_after);
+    } else if (got.status >= 400) {
+        made.answer.how = delivered::rejected;
+        made.endpoint = health::good;
+    } else {
+        made.answer.error += "; redirections are not followed";
+        made.endpoint = health::bad;
+    }
+    return made;
+}
+
+} // namespace semel::outbox
