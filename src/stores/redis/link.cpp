@@ -208,7 +208,8 @@ result<void> link::fill(std::size_t wanted) {
     if (input_.size() - taken_ < needed) {
         input_.erase(0, taken_);
         filled_ -= std::exchange(taken_, 0);
-        if (input_.size() < needed) input_.resize(needed);
+        // Doubled: an array of unknown length would otherwise come a byte at a time.
+        if (input_.size() < needed) input_.resize(std::max(needed, 2 * filled_));
     }
     auto got = stream_->receive(std::span{input_}.subspan(filled_), left());
     if (!got) return std::move(got).error();

@@ -85,6 +85,20 @@ TEST(RedisLink, LargeRepliesAreTakenWhole) {
     EXPECT_EQ((*second)->text, "small");
 }
 
+TEST(RedisLink, LongArraysAreTakenInFewPieces) {
+    std::string array = "*20000\r\n";
+    for (int i = 0; i < 20'000; ++i) array += bulk("some bytes");
+    scripted_server server;
+    const auto seen = server.connection({.answers = std::string{hello} + array});
+    link on{{.connect = server.maker()}};
+
+    const auto got = on.ask({"XRANGE"});
+
+    ASSERT_TRUE(got);
+    EXPECT_EQ((*got)->items.size(), 20'000U);
+    EXPECT_LT(seen->receives, 20);
+}
+
 TEST(RedisLink, SomethingThatIsNoRedisIsNoStore) {
     scripted_server server;
     server.connection({.answers = "HTTP/1.1 400 Bad Request\r\n"});

@@ -30,6 +30,7 @@ struct lines {
     std::size_t piece = std::string::npos; // bytes it gives at a time
     // When the answers are used up: closed, or silent.
     enum class end { closed, silent } then = end::closed;
+    int receives = 0; // how often it was asked for bytes
 };
 
 class scripted_transport final : public redis_transport {
@@ -46,6 +47,7 @@ public:
 
     result<std::size_t> receive(std::span<char> into, duration) override {
         auto& left = own_->answers;
+        ++own_->receives;
         if (left.empty()) {
             if (own_->then == lines::end::silent) return too_late();
             return std::size_t{0};
