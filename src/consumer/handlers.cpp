@@ -1,0 +1,124 @@
+// Handlers over the engine: in batches with a lease, or one by one in the caller's transaction.
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include "semel/consumer.hpp"
+
+namespace semel::consumer {
+
+namespace {
+
+// Keeps what a work threw beside the message; the engine must see it too.
+void run_noting(work& what, const received& message, execution& run, handled& note) {
+    try {
+        what(message, run);
+    } catch (const std::exception& thrown) {
+        note.error = thrown.what();
+        throw;
+    } catch (...) {
+        note.error = "something that is no std::exception was thrown";
+        throw;
+    }
+}
+
+// A message that has killed its consumers is not run again, unless somebody has put it into the
+// stream anew.
+bool is_killer(const received& message, std::uint32_t attempts, std::uint32_t attempts_max) {
+    return attempts > attempts_max && message.deliveries > 1;
+}
+
+class batch_handler {
+public:
+    batch_handler(engine& with, request scope, work what)
+        : engine_(with), scope_(std::move(scope)), what_(std::move(what)) {}
+
+    std::vector<handled> operator()(std::span<const received> batch, std::uint32_t attempts_max) {
+        std::vector<handled> made(batch.size());
+        std::vector<message> messages;
+        messages.reserve(batch.size());
+        for (const auto& one : batch) messages.push_back({.key = one.event.id, .content = {}});
+        const auto got =
+            engine_.consume_batch(scope_, std::move(messages), [&](std::size_t i, execution& run) {
+                made[i].attempts = run.attempt();
+                if (is_killer(batch[i], run.attempt(), attempts_max)) {
+                    made[i].error = "has been begun too often without an end";
+                    throw std::runtime_error(made[i].error);
+                }
+                run_noting(what_, batch[i], run, made[i]);
+            });
+        for (std::size_t i = 0; i < batch.size(); ++i) made[i].how = got[i];
+        return made;
+    }
+
+private:
+    engine& engine_;
+    const request scope_;
+    work what_;
+};
+
+class transaction_handler {
+public:
+    transaction_handler(engine& with, request scope, unique_function<transaction_port&()> on,
+                        work what)
+        : engine_(with), scope_(std::move(scope)), on_(std::move(on)), what_(std::move(what)) {}
+
+    std::vector<handled> operator()(std::span<const received> batch, std::uint32_t attempts_max) {
+        std::vector<handled> made(batch.size());
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            handle(batch[i], attempts_max, made[i]);
+        }
+        return made;
+    }
+
+private:
+    // A transaction that was rolled back has left no attempt behind: the broker's count stands in.
+    void handle(const received& one, std::uint32_t attempts_max, handled& into) {
+        if (is_killer(one, one.deliveries, attempts_max)) {
+            into = {.how = consumed::failed,
+                    .attempts = one.deliveries,
+                    .error = "has been begun too often without an end"};
+            return;
+        }
+        transaction_port* connection = nullptr;
+        try {
+            connection = &on_();
+        } catch (const std::exception& thrown) {
+            into = {.how = consumed::unavailable, .attempts = 0, .error = thrown.what()};
+            return;
+        }
+        request what = scope_;
+        what.key = one.event.id;
+        what.with.wait = wait_mode::answer;
+        bool ran = false;
+        try {
+            const auto outcome =
+                engine_.transact<void>(*connection, std::move(what), [&](execution& run) {
+                    ran = true;
+                    run_noting(what_, one, run, into);
+                });
+            into.how = detail::as_consumed(outcome.kind());
+        } catch (...) {
+            into.how = consumed::failed; // the work's own exception, noted above
+        }
+        into.attempts = ran ? one.deliveries : 0;
+    }
+
+    engine& engine_;
+    const request scope_;
+    unique_function<transaction_port&()> on_;
+    work what_;
+};
+
+} // namespace
+
+handler once_each(engine& with, request scope, work what) {
+    return batch_handler{with, std::move(scope), std::move(what)};
+}
+
+handler in_transaction(engine& with, request scope, unique_function<transaction_port&()> connection,
+                       work what) {
+    return transaction_handler{with, std::move(scope), std::move(connection), std::move(what)};
+}
+
+} // namespace semel::consumer
