@@ -94,5 +94,6 @@ void postgres(const settings& how, report& to);
 void mysql_server(const settings& how, report& to); // `mysql` is a namespace
 void redis(const settings& how, report& to);
 void gateway(const settings& how, report& to);
+void sinks(const settings& how, report& to);
 
 } // namespace semel::bench

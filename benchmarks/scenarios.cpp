@@ -9,6 +9,7 @@ const std::vector<scenario>& scenarios() {
         {"redis", "the Redis store beside its bare scripts", &redis},
         {"postgres", "the PostgreSQL store beside pgbench and its bare statements", &postgres},
         {"mysql", "the MariaDB store beside a bare client", &mysql_server},
+        {"sinks", "each sink beside a bare pipelined client of its broker", &sinks},
         {"gateway", "the gateway beside nginx as a plain proxy", &gateway},
     };
     return all;
