@@ -95,7 +95,8 @@ public:
     ~mysql_prefix() {
         try {
             mysql_client{}.sql("DROP TABLE IF EXISTS " + name_ + "meta, " + name_ + "record, " +
-                               name_ + "checkpoint, " + name_ + "audit");
+                               name_ + "checkpoint, " + name_ + "audit, " + name_ + "outbox, " +
+                               name_ + "outbox_shard, " + name_ + "outbox_archive");
         } catch (const std::exception&) {
             // The server is gone, and its data are the tests' own.
         }

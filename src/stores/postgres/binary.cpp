@@ -26,6 +26,7 @@ std::string_view name(type what) {
     switch (what) {
     case type::bytea: return "bytea";
     case type::int8: return "bigint";
+    case type::text: return "text";
     case type::xid: return "xid";
     case type::uuid: return "uuid";
     }
@@ -56,7 +57,7 @@ void column::add(std::int64_t value) {
 }
 
 void column::add(std::string_view bytes) {
-    SEMEL_ASSERT(of_ == type::bytea);
+    SEMEL_ASSERT(of_ == type::bytea || of_ == type::text);
     put(static_cast<std::uint32_t>(bytes.size()));
     bytes_.append(bytes);
     ++count_;

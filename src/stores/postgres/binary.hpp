@@ -13,7 +13,7 @@
 namespace semel::postgres {
 
 // The types that travel, by the server's own numbers for them.
-enum class type : std::uint32_t { bytea = 17, int8 = 20, xid = 28, uuid = 2950 };
+enum class type : std::uint32_t { bytea = 17, int8 = 20, text = 25, xid = 28, uuid = 2950 };
 
 [[nodiscard]] std::string_view name(type what);
 
@@ -23,7 +23,7 @@ public:
     explicit column(type of) : of_(of) { clear(); }
 
     void add(std::int64_t value);          // int8
-    void add(std::string_view bytes);      // bytea
+    void add(std::string_view bytes);      // bytea, text
     void add(const owner_id& owner);       // uuid
     void add_version(std::uint32_t value); // xid
     void add_null();

@@ -29,10 +29,10 @@ TEST_F(MysqlMigrate, CreatesTheTablesOnce) {
     const auto second = migrate(prefix_.url(), migrate_mode::run).value();
 
     EXPECT_EQ(first.from, 0);
-    EXPECT_EQ(first.to, 1);
-    EXPECT_EQ(second.from, 1);
+    EXPECT_GE(first.to, 2);
+    EXPECT_EQ(second.from, first.to);
     EXPECT_EQ(second.sql, "");
-    EXPECT_EQ(tables(), "4");
+    EXPECT_EQ(tables(), "7");
 }
 
 TEST_F(MysqlMigrate, ManyAtOnceMakeOneOfThem) {
@@ -52,7 +52,7 @@ TEST_F(MysqlMigrate, ManyAtOnceMakeOneOfThem) {
     const auto made =
         std::count_if(got.begin(), got.end(), [](const auto& one) { return one.from == 0; });
     EXPECT_EQ(made, 1);
-    EXPECT_EQ(tables(), "4");
+    EXPECT_EQ(tables(), "7");
     EXPECT_TRUE(open(prefix_.url() + "&lanes=1"));
 }
 
@@ -69,7 +69,7 @@ TEST_F(MysqlMigrate, TheSqlOfADryRunCanBeRunByHand) {
 
     client_.sql_all(would.sql);
 
-    EXPECT_EQ(migrate(prefix_.url(), migrate_mode::run).value().from, 1);
+    EXPECT_EQ(migrate(prefix_.url(), migrate_mode::run).value().from, would.to);
     EXPECT_TRUE(open(prefix_.url() + "&lanes=1"));
 }
 
@@ -83,7 +83,7 @@ TEST_F(MysqlMigrate, WhatAnInterruptedRunHasLeftIsTakenUpAgain) {
     const auto got = migrate(prefix_.url(), migrate_mode::run).value();
 
     EXPECT_EQ(got.from, 0);
-    EXPECT_EQ(tables(), "4");
+    EXPECT_EQ(tables(), "7");
     EXPECT_TRUE(open(prefix_.url() + "&lanes=1"));
 }
 

@@ -28,10 +28,10 @@ TEST_F(PostgresMigrate, CreatesTheTablesOnce) {
     const auto second = migrate(prefix_.url(), migrate_mode::run).value();
 
     EXPECT_EQ(first.from, 0);
-    EXPECT_EQ(first.to, 1);
-    EXPECT_EQ(second.from, 1);
+    EXPECT_GE(first.to, 2);
+    EXPECT_EQ(second.from, first.to);
     EXPECT_EQ(second.sql, "");
-    EXPECT_EQ(tables(), "4");
+    EXPECT_EQ(tables(), "7");
 }
 
 TEST_F(PostgresMigrate, ManyAtOnceMakeOneOfThem) {
@@ -51,7 +51,7 @@ TEST_F(PostgresMigrate, ManyAtOnceMakeOneOfThem) {
     const auto made =
         std::count_if(got.begin(), got.end(), [](const auto& one) { return one.from == 0; });
     EXPECT_EQ(made, 1);
-    EXPECT_EQ(tables(), "4");
+    EXPECT_EQ(tables(), "7");
     EXPECT_TRUE(open(prefix_.url() + "&lanes=1"));
 }
 
@@ -68,7 +68,7 @@ TEST_F(PostgresMigrate, TheSqlOfADryRunCanBeRunByHand) {
 
     client_.sql("BEGIN;" + would.sql + "COMMIT;");
 
-    EXPECT_EQ(migrate(prefix_.url(), migrate_mode::run).value().from, 1);
+    EXPECT_EQ(migrate(prefix_.url(), migrate_mode::run).value().from, would.to);
     EXPECT_TRUE(open(prefix_.url() + "&lanes=1"));
 }
 

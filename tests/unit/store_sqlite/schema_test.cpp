@@ -14,7 +14,8 @@ class SqliteSchema : public sqlite_test {};
 TEST_F(SqliteSchema, OpeningCreatesTheTables) {
     const auto made = open();
 
-    EXPECT_EQ(sql("SELECT value FROM semel_meta WHERE name = 'schema_version'"), "1");
+    EXPECT_EQ(sql("SELECT value FROM semel_meta WHERE name = 'schema_version'"),
+              std::to_string(sqlite::migrations().size()));
     EXPECT_EQ(sql("SELECT value FROM semel_meta WHERE name = 'fence_floor'"), "0");
     EXPECT_EQ(sql("SELECT count(*) FROM semel_record"), "0");
     EXPECT_EQ(sql("SELECT count(*) FROM semel_checkpoint"), "0");
