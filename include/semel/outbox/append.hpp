@@ -1,0 +1,134 @@
+// Appending events in the application's own transaction.
+//
+//   semel::outbox::appender outbox;
+//   semel::outbox::postgres_writer tx{connection};              // PGconn* of the application
+//
+//   engine.transact<order>(here, request, [&](semel::execution& run) {
+//       auto made = insert_order(connection);
+//       outbox.append(tx, {.topic = "orders", .key = made.id, .payload = made.json()},
+//                     semel::outbox::origin_of(run)).value();
+//       return made;                                            // row, event and record: all or
+//       none
+//   });
+//
+// The tables must be there: `semel migrate --store URL`.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "semel/outbox/event.hpp"
+#include "semel/result.hpp"
+#include "semel/time.hpp"
+
+namespace semel::outbox {
+
+struct event_limits {
+    std::size_t topic_bytes_max = 255;
+    std::size_t key_bytes_max = 255;
+    std::size_t payload_bytes_max = std::size_t{1} << 20;
+    std::size_t headers_max = 64;
+    std::size_t headers_bytes_max = 16 * 1'024; // all of them, as they are stored
+    std::size_t batch_max = 10'000;             // events of one append
+};
+
+inline constexpr std::int32_t shards_max = 1'024;
+
+// The same in every process and version.
+[[nodiscard]] std::int32_t shard_of(std::string_view message_key, std::int32_t shards);
+
+// An event as it lies in the table.
+struct stored_event {
+    std::string id;
+    std::string topic;
+    std::string key;
+    std::string payload;
+    std::string headers;       // `name: value`, a line each
+    std::string trace_context; // the same, traceparent and tracestate only
+    std::int32_t shard = 0;
+};
+
+// The table as a transaction of the caller sees it: one per database, in semel/outbox/postgres.hpp,
+// mysql.hpp and sqlite.hpp. One thread at a time, like the connection.
+class writer {
+public:
+    writer() = default;
+    writer(const writer&) = delete;
+    writer& operator=(const writer&) = delete;
+    virtual ~writer() = default;
+
+    // All of them in one statement. errc::invalid_argument outside of a transaction,
+    // errc::transaction_broken in one that has failed already; then nothing was sent.
+    virtual result<void> insert(std::span<const stored_event> all) = 0;
+};
+
+// Wakes the relays of this process. Any thread.
+class wake_signal {
+public:
+    // Something may have been committed.
+    void raise();
+    // Until somebody raises it, or `most` is over. `seen` is what the last call returned.
+    std::uint64_t wait(std::uint64_t seen, duration most);
+
+private:
+    std::mutex mutex_;
+    std::condition_variable raised_;
+    std::uint64_t count_ = 0; // guarded by mutex_
+};
+
+// What led to an event: headers that are added where the event does not have them.
+struct origin {
+    std::string idempotency_key = {};
+    std::string traceparent = {};
+    std::string tracestate = {};
+};
+
+// Of a semel::execution, whose header this one does not need; and of the trace it runs in.
+template <class Execution>
+[[nodiscard]] origin origin_of(const Execution& run, std::string traceparent = {},
+                               std::string tracestate = {}) {
+    return {.idempotency_key = run.key(),
+            .traceparent = std::move(traceparent),
+            .tracestate = std::move(tracestate)};
+}
+
+struct append_options {
+    // Of the table. Ordered relays share the work by shards. It may be raised at any time; when it
+    // is, a key may change its shard, and its order holds again once what was there has gone.
+    std::int32_t shards = 16;
+    event_limits limits = {};
+    std::shared_ptr<wake_signal> wake = {}; // the same as relay_options::wake
+};
+
+// Any thread.
+class appender {
+public:
+    explicit appender(append_options options = {});
+
+    // Adds an event to the caller's transaction and says its id. Errors before anything is sent:
+    // limit_exceeded and invalid_argument, which name what is wrong. After an error of the database
+    // the transaction can only be rolled back.
+    //
+    // Relays of this process are told at once to look more often for a while; who wants the event
+    // on its way at the very moment of the commit calls committed() after it.
+    result<std::string> append(writer& in, event what, const origin& from = {}) const;
+    // All or none, in one statement; the ids in the order of the events.
+    result<std::vector<std::string>> append(writer& in, std::vector<event> all,
+                                            const origin& from = {}) const;
+
+    void committed() const;
+
+private:
+    [[nodiscard]] result<stored_event> stored(event what, const origin& from) const;
+
+    append_options options_;
+};
+
+} // namespace semel::outbox

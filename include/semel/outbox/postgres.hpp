@@ -1,0 +1,31 @@
+// The outbox in PostgreSQL.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "semel/outbox/append.hpp"
+#include "semel/outbox/table.hpp"
+#include "semel/stores/postgres.hpp"
+
+struct pg_conn; // PGconn
+
+namespace semel::outbox {
+
+// On the caller's connection, which must outlive it and be in a transaction: one of transact() or
+// execute_in(), or any other.
+class postgres_writer final : public writer {
+public:
+    explicit postgres_writer(pg_conn* in, std::string table_prefix = "semel_");
+    result<void> insert(std::span<const stored_event> all) override;
+
+private:
+    pg_conn* const in_;
+    const std::string statement_;
+};
+
+// A connection for a relay. URL, prefix and time-outs are those of the store.
+[[nodiscard]] result<std::unique_ptr<table>> open_postgres_table(const postgres_options& store,
+                                                                 const table_options& options = {});
+
+} // namespace semel::outbox

@@ -1,0 +1,146 @@
+// Carries events from outbox tables to a sink.
+//
+//   auto relay = semel::outbox::relay::start(
+//       {[] { return semel::outbox::open_table("postgres://app@host/shop"); }},
+//       [] { return semel::outbox::open_sink("http://warehouse/events"); }).value();
+//   …
+//   relay->stop();          // what was not started goes back at once
+//
+// Delivery is at least once, always under the same event id; consumers that go by the id
+// (engine::consume_batch) make it exactly once. As many relays as you like may work on one table.
+//
+// Parallel: every worker claims rows that nobody else has; no order.
+// Ordered: a shard of the table has one owner at a time, and events of one message key are
+// delivered one after another, in the order of their rows. That is the order of their commits where
+// writers serialise per key, as those do who lock the row the events are about. An event that
+// commits late, with a row below others of its key that have gone already, is delivered late: never
+// lost.
+//
+// Neither keeps "the last row" as the truth: a row waits as long as it is there. What a relay
+// remembers is a hint, and it looks again from the start every `rescan`.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "semel/log.hpp"
+#include "semel/metrics.hpp"
+#include "semel/outbox/append.hpp"
+#include "semel/outbox/sink.hpp"
+#include "semel/outbox/table.hpp"
+#include "semel/result.hpp"
+#include "semel/time.hpp"
+
+namespace semel::outbox {
+
+enum class relay_mode : std::uint8_t { parallel, ordered };
+
+// What becomes of a message key one of whose events cannot be delivered (ordered mode).
+enum class key_policy : std::uint8_t {
+    block, // it is tried again and again; later ones of its key wait
+    skip,  // it becomes a dead letter, and later ones go on
+    park,  // it becomes a dead letter, and later ones wait until it is requeued or dropped
+};
+
+struct retry_policy {
+    duration first = std::chrono::milliseconds{100}; // doubles each time, with jitter
+    duration last = std::chrono::minutes{5};
+    std::int32_t attempts_max = 20; // then it is a dead letter; more than `often`
+};
+
+// What relays count. Shared by as many as you like; outlives them.
+struct relay_metrics {
+    counter claims = {};     // round trips that asked for rows
+    counter claimed = {};    // rows
+    counter delivered = {};  // confirmed by the sink
+    counter acked = {};      // removed
+    counter retried = {};    // given back to be tried later
+    counter dead = {};       // dead letters
+    counter returned = {};   // given back untried
+    counter repeats = {};    // deliveries of rows that were tried before
+    counter lost = {};       // rows or shards whose lease was lost
+    counter mismatched = {}; // claimed was not what was selected
+    counter failures = {};   // of the database
+    counter shards_taken = {};
+    counter backlog = {};            // gauge: rows that wait, as far as they are counted
+    counter dead_letters = {};       // gauge
+    counter oldest_seconds = {};     // gauge: age of the oldest row that waits
+    latency_histogram delivery = {}; // of a batch, by the sink
+    latency_histogram transit = {};  // of a row, from its creation to its delivery
+
+    struct values {
+        std::uint64_t claims = 0;
+        std::uint64_t claimed = 0;
+        std::uint64_t delivered = 0;
+        std::uint64_t acked = 0;
+        std::uint64_t retried = 0;
+        std::uint64_t dead = 0;
+        std::uint64_t returned = 0;
+        std::uint64_t repeats = 0;
+        std::uint64_t lost = 0;
+        std::uint64_t mismatched = 0;
+        std::uint64_t failures = 0;
+        std::uint64_t shards_taken = 0;
+        std::uint64_t backlog = 0;
+        std::uint64_t dead_letters = 0;
+        std::uint64_t oldest_seconds = 0;
+        latency_snapshot delivery = {};
+        latency_snapshot transit = {};
+    };
+    [[nodiscard]] values snapshot() const;
+};
+
+enum class relay_until : std::uint8_t {
+    stopped,
+    empty, // nothing is left that could be delivered at once
+};
+
+struct relay_options {
+    relay_mode mode = relay_mode::parallel;
+    key_policy on_failure = key_policy::block;
+    relay_until until = relay_until::stopped;
+    std::size_t workers = 2;      // per table, each with a connection and a sink
+    std::size_t batch = 500;      // rows of a claim
+    std::size_t sink_batch = 250; // of which the sink gets so many at once
+    duration lease = std::chrono::seconds{30};
+    duration poll_first = std::chrono::milliseconds{1}; // between looks at an empty table
+    duration poll_last = std::chrono::seconds{1};
+    duration rescan = std::chrono::seconds{1};
+    std::int32_t shards = 16; // at least; more are found by themselves
+    retry_policy retry = {};
+    std::shared_ptr<wake_signal> wake = {}; // the appender's
+    std::shared_ptr<logger> log = {};       // default: none
+    relay_metrics* metrics = nullptr;       // default: the relay's own
+};
+
+using sink_opener = std::function<result<std::unique_ptr<sink>>()>;
+
+// Any thread.
+class relay {
+public:
+    // Opens everything once, so that what is wrong is known at once. A database that goes away
+    // later is waited for.
+    static result<std::unique_ptr<relay>>
+    start(std::vector<table_opener> tables, const sink_opener& sinks, relay_options options = {});
+    relay(const relay&) = delete;
+    relay& operator=(const relay&) = delete;
+    ~relay(); // stops
+
+    // Waits for what a sink is delivering, settles it, gives everything else back.
+    void stop();
+    // Until it was stopped, or has nothing left (relay_until::empty).
+    void wait();
+
+    [[nodiscard]] relay_metrics::values metrics() const;
+
+private:
+    class state;
+    explicit relay(std::unique_ptr<state> made);
+    std::unique_ptr<state> state_;
+};
+
+} // namespace semel::outbox

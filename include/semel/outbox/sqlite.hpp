@@ -1,0 +1,32 @@
+// The outbox in SQLite.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "semel/outbox/append.hpp"
+#include "semel/outbox/table.hpp"
+#include "semel/stores/sqlite.hpp"
+
+struct sqlite3;
+
+namespace semel::outbox {
+
+// On the caller's connection, which must outlive it and be in a transaction: one of transact() or
+// execute_in(), or any other. Its `synchronous` must be FULL (EXTRA is well, too): else a power cut
+// could undo rows whose event has gone out.
+class sqlite_writer final : public writer {
+public:
+    explicit sqlite_writer(sqlite3* in, std::string table_prefix = "semel_");
+    result<void> insert(std::span<const stored_event> all) override;
+
+private:
+    sqlite3* const in_;
+    const std::string statement_;
+};
+
+// A connection for a relay. SQLite has one writer at a time: one relay per file is enough.
+[[nodiscard]] result<std::unique_ptr<table>> open_sqlite_table(const sqlite_options& store,
+                                                               const table_options& options = {});
+
+} // namespace semel::outbox

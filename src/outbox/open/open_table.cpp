@@ -1,0 +1,72 @@
+#include "open/targets.hpp"
+#include "open/url.hpp"
+#include "semel/outbox/mysql.hpp"
+#include "semel/outbox/open.hpp"
+#include "semel/outbox/postgres.hpp"
+#include "semel/outbox/sqlite.hpp"
+
+namespace semel::outbox {
+
+namespace {
+
+using opened = result<std::unique_ptr<table>>;
+
+opened open_sqlite(const store_url& url, const table_options& options) {
+    const auto own = sqlite_target(url, {.table_prefix = options.table_prefix});
+    if (!own) return own.error();
+    return open_sqlite_table(*own, options);
+}
+
+opened open_postgres(const store_url& url, const table_options& options) {
+    const auto own = postgres_target(url, {.table_prefix = options.table_prefix});
+    if (!own) return own.error();
+    return open_postgres_table(*own, options);
+}
+
+opened open_mysql(const store_url& url, const table_options& options) {
+    const auto own = mysql_target(url, {.table_prefix = options.table_prefix});
+    if (!own) return own.error();
+    return open_mysql_table(*own, options);
+}
+
+opened open_truth(const store_url& url, const table_options& options) {
+    const auto own = tiered_target(url);
+    if (!own) return own.error();
+    return open_table(own->truth, options);
+}
+
+opened has_no_tables(const store_url& url, const table_options&) {
+    return failure{.code = errc::unsupported,
+                   .possible = effect::none,
+                   .detail = "'" + url.scheme +
+                             ":' stores have no outbox; it is in the database "
+                             "of the application"};
+}
+
+struct driver {
+    std::string_view scheme;
+    opened (*open)(const store_url& url, const table_options& options);
+};
+
+constexpr driver drivers[]{
+    {"sqlite", open_sqlite},   {"postgres", open_postgres}, {"postgresql", open_postgres},
+    {"mysql", open_mysql},     {"mariadb", open_mysql},     {"tiered", open_truth},
+    {"memory", has_no_tables}, {"redis", has_no_tables},    {"rediss", has_no_tables},
+};
+
+} // namespace
+
+result<std::unique_ptr<table>> open_table(std::string_view url, const table_options& options) {
+    const auto parsed = parse_url(url);
+    if (!parsed) return parsed.error();
+    std::string known;
+    for (const auto& one : drivers) {
+        if (one.scheme == parsed->scheme) return one.open(*parsed, options);
+        known += (known.empty() ? "" : ", ") + std::string{one.scheme};
+    }
+    return failure{.code = errc::unknown_store,
+                   .possible = effect::none,
+                   .detail = "no store answers to '" + parsed->scheme + ":'; known: " + known};
+}
+
+} // namespace semel::outbox

@@ -1,0 +1,325 @@
+// Owns shards and delivers their rows key by key, in order, without writing claims.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "outbox/shard_line.hpp"
+#include "outbox/worker.hpp"
+
+namespace semel::outbox {
+
+namespace {
+
+// Full looks at a shard take at most this share of the time.
+constexpr int rescan_share = 10;
+
+class ordered_worker final : public worker {
+public:
+    using worker::worker;
+
+    void run() override {
+        while (!stopping()) {
+            const bool any = adjust() | round();
+            if (any) {
+                found();
+                continue;
+            }
+            if (options().until == relay_until::empty && finished()) break;
+            pause();
+        }
+        leave();
+    }
+
+    // Says that this one is alive, renews its shards and looks around.
+    void keep(table& with) override {
+        if (local_clock::now() < attend_at_) return;
+        const local_time sent = local_clock::now();
+        auto seen = with.attend(owner_, options().shards, options().lease);
+        if (!seen) return; // and tried again soon; until then the lease runs
+        attend_at_ = sent + options().lease / 3;
+        // Shards are handed over sooner than leases lapse.
+        attend_at_ = std::min(attend_at_, sent + std::chrono::seconds{2});
+        const std::lock_guard lock{mutex_};
+        seen_ = *std::move(seen);
+        seen_at_ = sent;
+        ++looks_;
+    }
+
+private:
+    struct owned_shard {
+        shard_lock lock;
+        local_time taken_at = {};
+        std::uint64_t taken_look = 0; // what was seen before does not tell about it
+        shard_line line = {};
+        settlement last = {};
+        local_time rescan_at = {};
+        std::size_t careful = 0; // so many rows are tried one at a time
+        bool at_end = false;     // the last read had nothing more
+        bool whole_look = false; // the line began at the start of the shard and came to its end
+    };
+
+    // ---- which shards -------------------------------------------------------------------------
+
+    // Whether shards came or went.
+    bool adjust() {
+        shards_seen seen;
+        std::uint64_t look = 0;
+        {
+            const std::lock_guard lock{mutex_};
+            if (looks_ == adjusted_) return false;
+            seen = seen_;
+            look = looks_;
+        }
+        adjusted_ = look;
+        drop_lost(seen, look);
+        const std::size_t relays = std::max<std::size_t>(1, seen.relays);
+        const std::size_t fair = (seen.shards + relays - 1) / relays;
+        bool any = false;
+        while (owned_.size() > fair) any = give_one() || any;
+        // What is ours by the table's word only was taken by a call whose answer was lost.
+        seen.free.insert(seen.free.end(), seen.own.begin(), seen.own.end());
+        for (const std::int32_t shard : seen.free) {
+            if (owned_.size() >= fair) break;
+            if (!owned_.contains(shard)) any = take(shard, look) || any;
+        }
+        return any;
+    }
+
+    void drop_lost(const shards_seen& seen, std::uint64_t look) {
+        for (auto at = owned_.begin(); at != owned_.end();) {
+            const bool known = at->second.taken_look < look;
+            const bool ours =
+                std::find(seen.own.begin(), seen.own.end(), at->first) != seen.own.end();
+            at = known && !ours ? lose(at) : std::next(at);
+        }
+    }
+
+    using owned_map = std::map<std::int32_t, owned_shard>;
+
+    owned_map::iterator lose(owned_map::iterator at) {
+        metrics().lost.add();
+        // If it is ours after all, it shall not stay so unseen.
+        static_cast<void>(table_->give_back(at->second.lock));
+        log_warning(shared_.log, "outbox: a shard was lost; rows may be delivered again",
+                    {{"shard", at->first}});
+        return owned_.erase(at);
+    }
+
+    bool take(std::int32_t shard, std::uint64_t look) {
+        const local_time sent = local_clock::now();
+        const auto got = table_->take(shard, owner_, options().lease);
+        if (!got) {
+            failed(got.error());
+            return false;
+        }
+        if (!*got) return false;
+        metrics().shards_taken.add();
+        owned_shard made{.lock = {.shard = shard, .epoch = (*got)->epoch, .owner = owner_},
+                         .taken_at = sent,
+                         .taken_look = look + 1};
+        if ((*got)->abandoned) made.careful = options().sink_batch;
+        owned_.insert_or_assign(shard, std::move(made));
+        return true;
+    }
+
+    bool give_one() {
+        const auto at = std::prev(owned_.end());
+        settle(at->second);
+        const auto given = table_->give_back(at->second.lock);
+        if (!given) failed(given.error()); // it lapses by itself
+        owned_.erase(at);
+        return true;
+    }
+
+    void leave() {
+        while (!owned_.empty()) give_one();
+        if (const auto left = table_->leave(owner_); !left) failed(left.error());
+    }
+
+    // A relay that ends when nothing is left has looked at its share of the shards to the end.
+    [[nodiscard]] bool finished() {
+        if (adjusted_ == 0) return false;
+        return std::all_of(owned_.begin(), owned_.end(), [](const auto& one) {
+            return one.second.whole_look && one.second.at_end && one.second.last.empty() &&
+                   one.second.line.size() == 0;
+        });
+    }
+
+    // Renewed lately enough to deliver: by the keeper, or by having been taken.
+    [[nodiscard]] bool safe(const owned_shard& on) {
+        const std::lock_guard lock{mutex_};
+        const local_time renewed = std::max(on.taken_at, seen_at_);
+        return local_clock::now() < renewed + options().lease - options().lease / 10;
+    }
+
+    // ---- rows ---------------------------------------------------------------------------------
+
+    bool round() {
+        bool any = false;
+        for (auto at = owned_.begin(); at != owned_.end() && !stopping();) {
+            const outcome was = step(at->second);
+            any = any || was == outcome::busy;
+            at = was == outcome::lost ? lose(at) : std::next(at);
+        }
+        return any;
+    }
+
+    enum class outcome { idle, busy, lost };
+
+    outcome step(owned_shard& on) {
+        if (!safe(on)) return outcome::idle;
+        if (!begin_look(on)) return outcome::idle;
+        const std::size_t asked = on.last.done.size() + on.last.back.size();
+        std::optional<read_request> next;
+        if (on.line.size() < options().batch && !on.at_end) {
+            next = {.after = on.line.after(), .rows_max = options().batch};
+        }
+        auto got = table_->advance(on.lock, on.last, next);
+        if (!got) {
+            failed(got.error());
+            return outcome::idle;
+        }
+        recovered();
+        metrics().acked.add(on.last.done.size());
+        on.last = {};
+        if (next) {
+            metrics().claims.add();
+            metrics().claimed.add(got->rows.size());
+            on.at_end = got->rows.size() < next->rows_max;
+            if (on.at_end) on.whole_look = true;
+            for (const std::int64_t row : on.line.add(std::move(got->rows))) {
+                on.last.back.push_back({.row = row, .as = row_status::parked});
+            }
+        }
+        // An earlier answer that was lost may have settled some of them; only none at all is odd.
+        if (asked > 0 && got->done == 0) return outcome::lost;
+        const bool delivered = on.careful > 0 ? deliver_one(on) : deliver_some(on);
+        return delivered || !on.last.empty() || !on.at_end ? outcome::busy : outcome::idle;
+    }
+
+    // From the start again where it is time: late commits, keys whose time has come, requeued ones.
+    bool begin_look(owned_shard& on) {
+        const local_time now = local_clock::now();
+        const bool reached = on.at_end && on.line.size() == 0;
+        // What came meanwhile lies behind the last row: no need to begin at the start for that.
+        if (reached) on.at_end = false;
+        const auto opens = on.line.opens();
+        const bool due = now >= on.rescan_at || (opens && now >= *opens);
+        if (!due) return true;
+        if (!settle(on)) return false;
+        auto dead = table_->tidy_shard(on.lock);
+        if (!dead) {
+            failed(dead.error());
+            return false;
+        }
+        const bool parks = options().on_failure == key_policy::park;
+        on.line.restart(now, parks ? *std::move(dead) : std::vector<std::string>{});
+        on.at_end = false;
+        on.whole_look = false;
+        const duration took = local_clock::now() - now;
+        on.rescan_at = now + std::max<duration>(options().rescan, took * rescan_share);
+        return true;
+    }
+
+    bool deliver_some(owned_shard& on) {
+        std::vector<message> batch = on.line.take(options().sink_batch);
+        if (batch.empty()) return false;
+        for (auto& one : batch) ++one.attempts;
+        const auto answers = deliver(batch, order::per_key);
+        for (std::size_t i = 0; i < batch.size(); ++i) judge(on, batch[i], answers[i], 1);
+        return true;
+    }
+
+    // The last owner was gone without a word: one of these rows may be why. Each is counted before
+    // it is tried, and alone.
+    bool deliver_one(owned_shard& on) {
+        std::vector<message> batch = on.line.take(1);
+        if (batch.empty()) return false;
+        --on.careful;
+        message& one = batch.front();
+        if (one.attempts >= options().retry.attempts_max) {
+            judge(on, one,
+                  {.how = delivered::rejected, .error = "tried too often without an answer"}, 0);
+            return true;
+        }
+        settlement counted = std::exchange(on.last, {});
+        counted.back.push_back({.row = one.row, .as = row_status::pending, .tries = 1});
+        const auto got = table_->advance(on.lock, counted, {});
+        if (!got) {
+            failed(got.error());
+            counted.back.pop_back();
+            on.last = std::move(counted);
+            on.rescan_at = {}; // the row is not in the line any more
+            return false;
+        }
+        metrics().acked.add(counted.done.size());
+        ++one.attempts;
+        judge(on, one, deliver(batch, order::per_key).front(), 0);
+        return true;
+    }
+
+    void judge(owned_shard& on, const message& of, const delivery& answer, std::int32_t tries) {
+        switch (answer.how) {
+        case delivered::yes: on.last.done.push_back(of.row); return;
+        case delivered::held: // behind one that has closed the key, or is closed now
+            metrics().returned.add();
+            on.line.close(of.event.key, local_clock::now());
+            return;
+        case delivered::rejected: break;
+        case delivered::later:
+            if (of.attempts < options().retry.attempts_max) return try_later(on, of, answer, tries);
+            break;
+        }
+        if (options().on_failure == key_policy::block) return try_later(on, of, answer, tries);
+        metrics().dead.add();
+        log_warning(shared_.log, "outbox: a dead letter", {{"row", of.row}, {"why", answer.error}});
+        on.last.back.push_back({.row = of.row,
+                                .as = row_status::dead,
+                                .tries = tries,
+                                .error = answer.error.empty() ? "rejected" : answer.error});
+        if (options().on_failure == key_policy::park) on.line.park(of.event.key);
+    }
+
+    // The key waits; its rows lie in the table, the failed one at their head.
+    void try_later(owned_shard& on, const message& of, const delivery& answer, std::int32_t tries) {
+        metrics().retried.add();
+        const std::int32_t attempts =
+            answer.how == delivered::rejected ? options().retry.attempts_max : of.attempts;
+        on.line.close(of.event.key,
+                      local_clock::now() + retry_delay(options().retry, attempts, random()));
+        on.last.back.push_back(
+            {.row = of.row, .as = row_status::pending, .tries = tries, .error = answer.error});
+    }
+
+    bool settle(owned_shard& on) {
+        if (on.last.empty()) return true;
+        const auto got = table_->advance(on.lock, on.last, {});
+        if (!got) {
+            failed(got.error());
+            return false;
+        }
+        metrics().acked.add(on.last.done.size());
+        on.last = {};
+        return true;
+    }
+
+    owned_map owned_;
+    std::uint64_t adjusted_ = 0;
+
+    local_time attend_at_ = {}; // the keeper's
+
+    std::mutex mutex_;
+    shards_seen seen_;        // guarded by mutex_
+    local_time seen_at_ = {}; // the same
+    std::uint64_t looks_ = 0; // the same
+};
+
+} // namespace
+
+std::unique_ptr<worker> make_ordered_worker(relay_shared& shared, std::unique_ptr<table> on,
+                                            std::unique_ptr<sink> to) {
+    return std::make_unique<ordered_worker>(shared, std::move(on), std::move(to));
+}
+
+} // namespace semel::outbox

@@ -1,0 +1,86 @@
+#include "outbox/worker.hpp"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "semel/ids.hpp"
+
+namespace semel::outbox {
+
+namespace {
+
+relay_options completed(relay_options given) {
+    if (given.wake == nullptr) given.wake = std::make_shared<wake_signal>();
+    if (given.log == nullptr) given.log = null_logger();
+    return given;
+}
+
+} // namespace
+
+relay_shared::relay_shared(relay_options given)
+    : options(completed(std::move(given))),
+      metrics(options.metrics == nullptr ? own : *options.metrics),
+      log(*options.log) {}
+
+// The low half of a UUIDv7 is random; the high half is mostly time.
+owner_id new_owner() {
+    const uuid128 one = new_uuid7();
+    const uuid128 other = new_uuid7();
+    return {.high = one.low ^ other.high, .low = other.low};
+}
+
+worker::worker(relay_shared& shared, std::unique_ptr<table> on, std::unique_ptr<outbox::sink> to)
+    : shared_(shared),
+      table_(std::move(on)),
+      sink_(std::move(to)),
+      random_state_(owner_.low | 1),
+      pace_(shared.options, owner_.high) {}
+
+std::uint64_t worker::random() {
+    random_state_ ^= random_state_ << 13;
+    random_state_ ^= random_state_ >> 7;
+    random_state_ ^= random_state_ << 17;
+    return random_state_;
+}
+
+std::vector<delivery> worker::deliver(std::span<const message> batch, order kept) {
+    std::vector<delivery> answers(batch.size());
+    const auto start = std::chrono::steady_clock::now();
+    try {
+        sink_->deliver(batch, kept, answers);
+    } catch (const std::exception& thrown) {
+        answers.assign(batch.size(), {.how = delivered::later, .error = thrown.what()});
+    }
+    metrics().delivery.record(std::chrono::steady_clock::now() - start);
+    const auto now = std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());
+    std::size_t confirmed = 0;
+    std::size_t repeats = 0;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        if (batch[i].attempts > 1 && answers[i].how != delivered::held) ++repeats;
+        if (answers[i].how != delivered::yes) continue;
+        ++confirmed;
+        metrics().transit.record(now - batch[i].created_at);
+    }
+    metrics().delivered.add(confirmed);
+    metrics().repeats.add(repeats);
+    return answers;
+}
+
+void worker::pause() {
+    if (stopping()) return;
+    const std::uint64_t seen = options().wake->wait(woken_, pace_.next());
+    if (seen != woken_) pace_.found();
+    woken_ = seen;
+}
+
+void worker::failed(const failure& why) {
+    metrics().failures.add();
+    if (!failing_) {
+        log_warning(shared_.log, "outbox: the database does not answer as it should",
+                    {{"why", describe(why)}});
+    }
+    failing_ = true;
+}
+
+} // namespace semel::outbox
