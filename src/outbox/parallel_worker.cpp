@@ -113,12 +113,13 @@ private:
         shard_state& at = shards_[shard];
         const row_lock by{.owner = owner_, .token = ++token_};
         const local_time sent = local_clock::now();
-        auto got = table_->exchange(last_, claim_request{.shard = shard,
-                                                         .range = range,
-                                                         .by = by,
-                                                         .lease = options().lease,
-                                                         .after = at.after,
-                                                         .rows_max = most});
+        auto got = table_->exchange(
+            last_, claim_request{.shard = shard,
+                                 .range = range,
+                                 .by = by,
+                                 .lease = options().lease,
+                                 .after = range == claim_range::fresh ? at.after : 0,
+                                 .rows_max = most});
         if (!got) {
             unanswered_ = {.shard = shard, .by = by};
             trouble(got.error());

@@ -21,6 +21,8 @@ std::string columns(const std::string& of) {
     return made;
 }
 
+// `status + 0` where rows are found by their id: the index of claims is not for that.
+
 // One range of idx_claim each, in its order. A plain `next_retry_time = 0 … ORDER BY id` would
 // tempt the planner to walk the primary key through all other shards; hence the row comparison.
 std::string range(claim_range which, const std::string& after) {
@@ -61,7 +63,7 @@ std::string removal(const std::string& which, on_ack ack) {
 std::string claim_text(claim_range which, on_ack ack) {
     return "WITH " +
            removal("o.id = ANY($7::bigint[]) AND o.lock_owner = $2::uuid AND o.lock_token = "
-                   "$8::bigint AND o.status = 1",
+                   "$8::bigint AND o.status + 0 = 1",
                    ack) +
            ", " + std::string{clock_cte} + ", c AS (" + locked(which, "$5::bigint", "$6::bigint") +
            "), u AS (UPDATE semel_outbox o SET status = 1, lock_owner = $2::uuid, lock_token = "
@@ -134,22 +136,23 @@ void statement_texts::add_parallel(const putter& put, on_ack ack) {
     put(settle, "settle",
         "WITH " +
             removal("o.id = ANY($3::bigint[]) AND o.lock_owner = $1::uuid AND o.lock_token = "
-                    "$2::bigint AND o.status = 1",
+                    "$2::bigint AND o.status + 0 = 1",
                     ack) +
             " SELECT count(*) FROM done");
     put(give_back, "give_back",
         with_clock(std::string{return_row} + returned_rows(3) +
-                   "o.lock_owner = $1::uuid AND o.lock_token = $2::bigint AND o.status = 1 "
+                   "o.lock_owner = $1::uuid AND o.lock_token = $2::bigint AND o.status + 0 = 1 "
                    "RETURNING o.id"));
     put(renew, "renew",
         with_clock(" UPDATE semel_outbox o SET lock_until = n.now + $4::bigint, updated_at = n.now "
                    "FROM n WHERE o.id = ANY($3::bigint[]) AND o.lock_owner = $1::uuid AND "
-                   "o.lock_token = $2::bigint AND o.status = 1 RETURNING o.id"));
+                   "o.lock_token = $2::bigint AND o.status + 0 = 1 RETURNING o.id"));
     put(release, "release",
         "UPDATE semel_outbox SET status = 0, lock_until = 0, attempts = attempts - 1 WHERE "
         "shard_id = $1::bigint AND status = 1 AND next_retry_time = 0 AND lock_owner = $2::uuid "
         "AND lock_token = $3::bigint RETURNING id");
-    put(shards_used, "shards_used", "SELECT coalesce(max(shard_id) + 1, 0) FROM semel_outbox");
+    put(shards_used, "shards_used",
+        "SELECT coalesce(max(shard_id) + 1, 0) FROM semel_outbox WHERE status < 2");
     put(mark, "mark",
         with_clock(" UPDATE semel_outbox o SET status = 1, lock_owner = $2::uuid, lock_token = "
                    "$3::bigint, attempts = o.attempts + 1, next_retry_time = 0, lock_time = n.now, "
