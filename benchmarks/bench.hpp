@@ -95,5 +95,6 @@ void mysql_server(const settings& how, report& to); // `mysql` is a namespace
 void redis(const settings& how, report& to);
 void gateway(const settings& how, report& to);
 void sinks(const settings& how, report& to);
+void outbox_relay(const settings& how, report& to); // `outbox` is a namespace
 
 } // namespace semel::bench

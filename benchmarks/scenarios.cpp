@@ -10,6 +10,7 @@ const std::vector<scenario>& scenarios() {
         {"postgres", "the PostgreSQL store beside pgbench and its bare statements", &postgres},
         {"mysql", "the MariaDB store beside a bare client", &mysql_server},
         {"sinks", "each sink beside a bare pipelined client of its broker", &sinks},
+        {"outbox", "relays beside raw loops and graphile-worker", &outbox_relay},
         {"gateway", "the gateway beside nginx as a plain proxy", &gateway},
     };
     return all;
