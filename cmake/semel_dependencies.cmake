@@ -17,6 +17,8 @@ set(semel_package_Boost Boost 1.81 CONFIG)
 set(semel_package_CLI11 CLI11 2.1 CONFIG)
 set(semel_package_tomlplusplus tomlplusplus 3.3 CONFIG)
 set(semel_package_httplib CppHttplib)
+set(semel_package_protobuf Protobuf 3.21)
+set(semel_package_gRPC gRPC CONFIG)
 set(semel_package_GTest GTest 1.12 CONFIG)
 
 # Header-only: as a private dependency of a library it leaves nothing behind for a consumer.

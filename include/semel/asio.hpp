@@ -19,11 +19,11 @@
 
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "semel/detail/cancel_link.hpp"
 #include "semel/engine.hpp"
 
 namespace semel {
@@ -77,26 +77,6 @@ void start_on(const Executor& executor, std::shared_ptr<asio_state<T, Work>> sta
         });
     }
 }
-
-// Connects an Asio cancellation slot to an attempt that is made a moment later.
-class cancel_link {
-public:
-    void connect(std::shared_ptr<cancellable> attempt) {
-        const std::lock_guard lock{mutex_};
-        attempt_ = std::move(attempt);
-        if (asked_ && attempt_) attempt_->cancel();
-    }
-    void cancel() {
-        const std::lock_guard lock{mutex_};
-        asked_ = true;
-        if (attempt_) attempt_->cancel();
-    }
-
-private:
-    std::mutex mutex_;
-    std::shared_ptr<cancellable> attempt_; // guarded by mutex_
-    bool asked_ = false;                   // guarded by mutex_
-};
 
 template <class T, class Work> class async_execution {
 public:

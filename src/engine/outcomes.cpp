@@ -5,6 +5,7 @@
 
 #include "base/mutant.hpp"
 #include "semel/assert.hpp"
+#include "semel/released.hpp"
 
 namespace semel {
 
@@ -84,6 +85,7 @@ bool is_lease_lost(const std::exception_ptr& thrown) {
 }
 
 failure_rule rule_for(const std::exception_ptr& thrown, const operation_policy& policy) {
+    if (const auto own = when<released>(exception_class::release); own.matches(thrown)) return own;
     for (const auto& rule : policy.failures) {
         if (rule.matches(thrown)) return rule;
     }

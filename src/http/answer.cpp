@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/own_outcome.hpp"
 #include "http/text.hpp"
 #include "semel/assert.hpp"
 #include "semel/http/exchange.hpp"
@@ -153,16 +154,6 @@ response problem_answer(const protected_call& call, const raw_outcome& outcome) 
     case outcome_kind::replayed: break;
     }
     return unavailable_answer(call, outcome);
-}
-
-// "Executed" is only said to the caller that ran it. As for the other ends, an attempt of this
-// process knows its owner; what was read from a record does not. Followers are told of a leader's
-// attempt but have no response of their own.
-bool is_own(const raw_outcome& outcome) {
-    if (outcome.kind == outcome_kind::executed) return true;
-    const bool ended =
-        outcome.kind == outcome_kind::failed || outcome.kind == outcome_kind::in_doubt;
-    return ended && outcome.by.owner != owner_id{};
 }
 
 } // namespace

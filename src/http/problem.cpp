@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "http/json_text.hpp"
+#include "http/problem_title.hpp"
 
 namespace semel::http {
 namespace {
@@ -76,6 +77,10 @@ std::string body_of(const problem& what, int status, const problem_options& opti
 
 std::string_view slug(problem_kind kind) {
     return text_of(kind).slug;
+}
+
+std::string_view title(problem_kind kind) {
+    return text_of(kind).title;
 }
 
 int status_of(problem_kind kind, profile style) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine_fixture.hpp"
+#include "semel/released.hpp"
 
 namespace semel::tests {
 namespace {
@@ -111,6 +112,16 @@ TEST_P(Execute, ForgetsWhatAnExceptionOfTheReleaseClassEnded) {
     const auto failing = [] { throw std::runtime_error{"busy"}; };
 
     EXPECT_THROW((void)engine.execute<void>(order("k", "a"), failing), std::runtime_error);
+
+    EXPECT_FALSE(stored(order("k")).has_value());
+    EXPECT_TRUE(engine.execute<void>(order("k", "b"), [] {}).executed());
+}
+
+TEST_P(Execute, ForgetsWhatWorkReleasesWhateverThePolicySaysOfExceptions) {
+    auto& engine = open({.on_exception = exception_class::final});
+    const auto releasing = [] { throw released{}; };
+
+    EXPECT_THROW((void)engine.execute<void>(order("k", "a"), releasing), released);
 
     EXPECT_FALSE(stored(order("k")).has_value());
     EXPECT_TRUE(engine.execute<void>(order("k", "b"), [] {}).executed());

@@ -139,6 +139,11 @@ class Tidy(unittest.TestCase):
         self.check_layer("include/semel/asio.hpp", "<boost/asio.hpp>")
         self.check_layer("apps/semel/a.cpp", "<boost/asio.hpp>")
 
+    def test_keeps_grpc_in_its_edge(self):
+        self.check_layer("src/http/a.cpp", "<grpcpp/server.h>", (1, "grpc"))
+        self.check_layer("src/engine/a.cpp", "<google/protobuf/message.h>", (1, "grpc"))
+        self.check_layer("src/edge/grpc/a.cpp", "<grpcpp/server.h>")
+
     def test_finds_sources_nobody_builds_and_builds_without_source(self):
         self.assertEqual(findings_in({"src/base/dead.cpp": "int a;\n"}),
                          {("src/base/dead.cpp", 1, "sources")})

@@ -1,0 +1,80 @@
+// A front that protects unchanged gRPC services, whatever API they are written for, in the same
+// process or elsewhere:
+//
+//   ::grpc::ServerBuilder inner;                       // no port: only the front reaches it
+//   inner.RegisterService(&payments);
+//   auto hidden = inner.BuildAndStart();
+//
+//   semel::grpc::front front{engine, semel::grpc::channel_to(*hidden),
+//                            {.guard = {.tenants = …}, .methods = {{"pay.Payments/Charge", {}}}}};
+//   ::grpc::ServerBuilder outer;
+//   outer.AddListeningPort("0.0.0.0:443", credentials);
+//   outer.RegisterCallbackGenericService(&front);
+//
+// Methods that are not named pass through byte by byte, streams too, with their metadata, deadline
+// and cancellation. Nothing blocks. Streams of services in this process are read ahead: a client
+// that is 64 MiB behind is cut off with RESOURCE_EXHAUSTED.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <grpcpp/channel.h>
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/server.h>
+
+#include "semel/engine.hpp"
+#include "semel/grpc/exchange.hpp"
+#include "semel/grpc/policy.hpp"
+
+namespace semel::grpc {
+
+// Where the services are.
+enum class reach : std::uint8_t {
+    in_process,
+    // Another process: what gRPC itself says when a connection breaks (UNAVAILABLE, INTERNAL,
+    // UNKNOWN) cannot be told from a handler's word, so it means "outcome unknown".
+    remote,
+};
+
+struct front_options {
+    guard_options guard = {};
+    std::map<std::string, method_policy> methods = {}; // by "package.Service/Method"
+    grpc::reach reach = grpc::reach::in_process;
+};
+
+// To the services of a server in this process. The front's own server limits the sizes of messages;
+// the inner one needs its limits raised alike.
+[[nodiscard]] std::shared_ptr<::grpc::Channel> channel_to(::grpc::Server& inner);
+
+// What the services behind a front may ask of their context. The names are taken from no client:
+// the front sets them itself.
+inline constexpr const char* peer_metadata = "x-semel-peer"; // "ipv4:10.0.0.7:41230"
+inline constexpr const char* identity_metadata = "x-semel-peer-identity-bin"; // if authenticated
+
+// Thread-safe. The engine outlives it; it outlives the server it is registered with.
+class front final : public ::grpc::CallbackGenericService {
+public:
+    // Throws failure_error if the options are wrong: nothing is served then.
+    front(semel::engine& engine, std::shared_ptr<::grpc::Channel> to, front_options options);
+
+    ::grpc::ServerGenericBidiReactor*
+    CreateReactor(::grpc::GenericCallbackServerContext* context) override;
+
+private:
+    friend class guarded_call;
+    friend class relayed_call;
+
+    semel::engine& engine_;
+    const guard_options rules_;
+    const grpc::reach reach_;
+    const std::map<std::string, protected_method, std::less<>> methods_; // by "/service/method"
+    // Never given up in a callback: gRPC's channels do not bear that.
+    const std::shared_ptr<::grpc::Channel> to_;
+    ::grpc::GenericStub stub_; // thread-safe
+};
+
+} // namespace semel::grpc

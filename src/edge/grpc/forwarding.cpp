@@ -1,0 +1,70 @@
+#include "edge/grpc/forwarding.hpp"
+
+#include <algorithm>
+
+#include "edge/grpc/metadata.hpp"
+#include "semel/grpc/front.hpp"
+#include "semel/key.hpp"
+
+namespace semel::grpc {
+namespace {
+
+bool names_key(const guard_options& rules, std::string_view name) {
+    const auto& names = rules.keys.headers;
+    return std::any_of(names.begin(), names.end(), [&](const std::string& one) {
+        return http::equal_ignoring_case(one, name);
+    });
+}
+
+// Only the front speaks of the peer, and only one key goes on.
+bool is_replaced(const guard_options& rules, const protected_call* call, std::string_view name) {
+    if (name == peer_metadata || name == identity_metadata) return true;
+    return call != nullptr && names_key(rules, name);
+}
+
+std::string key_for(const protected_call& call) {
+    const bool same = call.how->how.forward == http::key_forwarding::same;
+    if (call.key && same) return call.key->text;
+    std::string key = call.what.key;
+    if (key.empty() && call.what.content) key = key_from(*call.what.content);
+    if (!same) key = derive(key, call.what.operation);
+    return http::spell_key(key, http::key_form::lenient);
+}
+
+void forward_peer(::grpc::ClientContext& to, const ::grpc::ServerContextBase& from) {
+    to.AddMetadata(peer_metadata, from.peer());
+    const auto who = from.auth_context();
+    if (who == nullptr || !who->IsPeerAuthenticated()) return;
+    for (const auto& identity : who->GetPeerIdentity()) {
+        to.AddMetadata(identity_metadata, std::string{view(identity)});
+    }
+}
+
+} // namespace
+
+void forward_metadata(::grpc::ClientContext& to, const ::grpc::ServerContextBase& from,
+                      const guard_options& rules, const protected_call* call) {
+    for (const auto& [name, value] : from.client_metadata()) {
+        if (is_hop_by_hop(view(name)) || is_replaced(rules, call, view(name))) continue;
+        to.AddMetadata(std::string{view(name)}, std::string{view(value)});
+    }
+    forward_peer(to, from);
+    if (call == nullptr || call->how->how.forward == http::key_forwarding::none) return;
+    to.AddMetadata(rules.keys.headers.front(), key_for(*call));
+}
+
+void return_initial(::grpc::ServerContextBase& to, const ::grpc::ClientContext& from) {
+    for (const auto& [name, value] : from.GetServerInitialMetadata()) {
+        if (is_hop_by_hop(view(name))) continue;
+        to.AddInitialMetadata(std::string{view(name)}, std::string{view(value)});
+    }
+}
+
+void return_trailing(::grpc::ServerContextBase& to, const ::grpc::ClientContext& from) {
+    for (const auto& [name, value] : from.GetServerTrailingMetadata()) {
+        if (is_hop_by_hop(view(name))) continue;
+        to.AddTrailingMetadata(std::string{view(name)}, std::string{view(value)});
+    }
+}
+
+} // namespace semel::grpc
