@@ -96,5 +96,6 @@ void redis(const settings& how, report& to);
 void gateway(const settings& how, report& to);
 void sinks(const settings& how, report& to);
 void outbox_relay(const settings& how, report& to); // `outbox` is a namespace
+void grpc(const settings& how, report& to);
 
 } // namespace semel::bench

@@ -12,6 +12,7 @@ const std::vector<scenario>& scenarios() {
         {"sinks", "each sink beside a bare pipelined client of its broker", &sinks},
         {"outbox", "relays beside raw loops and graphile-worker", &outbox_relay},
         {"gateway", "the gateway beside nginx as a plain proxy", &gateway},
+        {"grpc", "protected gRPC services beside the same one unprotected", &grpc},
     };
     return all;
 }

@@ -1,28 +1,17 @@
 // Protection from inside of handlers: sync, in a transaction, and for callback services.
-#include <filesystem>
 #include <future>
-#include <sqlite3.h>
-#include <stdlib.h>
 
+#include "booking.hpp"
 #include "semel/grpc/codec.hpp"
 #include "semel/grpc/guard.hpp"
 #include "semel/grpc/scope.hpp"
 #include "semel/open.hpp"
-#include "semel/transaction/sqlite.hpp"
 #include "served.hpp"
 
 namespace semel::grpc_test {
 namespace {
 
 using namespace std::chrono_literals;
-
-grpc::guard_options acme() {
-    return {.tenants = http::single_tenant{"acme"}};
-}
-
-grpc::protected_method charge_method_with(grpc::method_policy how = {}) {
-    return grpc::make_method("semel.test.Payments/Charge", std::move(how)).value();
-}
 
 // A service on a port, and its stub.
 class plain_server {
@@ -94,82 +83,26 @@ TEST(GrpcHandler, RunsOncePerKey) {
 
 // ---- in a transaction
 
-class scratch_database {
-public:
-    scratch_database() {
-        std::string name = std::filesystem::temp_directory_path() / "semel-grpc-XXXXXX";
-        folder_ = mkdtemp(name.data());
-    }
-    ~scratch_database() { std::filesystem::remove_all(folder_); }
-    scratch_database(const scratch_database&) = delete;
-    scratch_database& operator=(const scratch_database&) = delete;
-    [[nodiscard]] std::string file() const { return folder_ / "records.db"; }
-
-private:
-    std::filesystem::path folder_;
-};
-
-class booking final : public Payments::Service {
-public:
-    booking(semel::engine& engine, const std::string& file) : guard_(engine, acme()) {
-        sqlite3_open(file.c_str(), &db_);
-        sqlite3_busy_timeout(db_, 10'000);
-        run("CREATE TABLE booked (amount INTEGER)");
-    }
-    ~booking() override { sqlite3_close(db_); }
-
-    Status Charge(::grpc::ServerContext* context, const ChargeRequest* request,
-                  ChargeReply* reply) override {
-        return guard_.transact(sqlite_transaction{db_}, *context, method_, *request, *reply,
-                               [&](execution*) {
-                                   run("INSERT INTO booked VALUES (1)");
-                                   reply->set_number(rows());
-                                   return answer;
-                               });
-    }
-
-    int rows() {
-        int count = 0;
-        sqlite3_exec(
-            db_, "SELECT count(*) FROM booked",
-            [](void* to, int, char** values, char**) {
-                *static_cast<int*>(to) = std::stoi(values[0]);
-                return 0;
-            },
-            &count, nullptr);
-        return count;
-    }
-
-    Status answer;
-
-private:
-    void run(const char* sql) { sqlite3_exec(db_, sql, nullptr, nullptr, nullptr); }
-
-    const grpc::guard guard_;
-    const grpc::protected_method method_ = charge_method_with();
-    sqlite3* db_ = nullptr;
-};
-
 TEST(GrpcHandler, RowsAndRecordCommitTogether) {
     const scratch_database scratch;
     semel::engine engine{semel::open("sqlite:" + scratch.file()).value()};
-    booking service{engine, scratch.file()};
+    Status answer{StatusCode::UNAVAILABLE, "later"};
+    booking service{engine, scratch.file(), [&] { return answer; }};
     plain_server at{service};
 
-    service.answer = {StatusCode::UNAVAILABLE, "later"};
     EXPECT_EQ(at.charge("key-1", 100).status.error_code(), StatusCode::UNAVAILABLE);
-    EXPECT_EQ(service.rows(), 0);
-    service.answer = {StatusCode::NOT_FOUND, "no such card"};
+    EXPECT_EQ(rows_booked(scratch.file()), 0);
+    answer = {StatusCode::NOT_FOUND, "no such card"};
     EXPECT_EQ(at.charge("key-1", 100).status.error_message(), "no such card");
-    EXPECT_EQ(service.rows(), 0);
-    service.answer = Status::OK;
+    EXPECT_EQ(rows_booked(scratch.file()), 0);
+    answer = Status::OK;
     const auto first = at.charge("key-1", 100);
     const auto again = at.charge("key-1", 100);
 
     EXPECT_EQ(first.reply.number(), 1);
     EXPECT_TRUE(again.replayed());
     EXPECT_EQ(again.reply.number(), 1);
-    EXPECT_EQ(service.rows(), 1);
+    EXPECT_EQ(rows_booked(scratch.file()), 1);
 }
 
 // ---- callback services
