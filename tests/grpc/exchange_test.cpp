@@ -80,6 +80,39 @@ TEST(GrpcExchange, AttemptsThatAreUsedUpAnswerWithTheLastCode) {
     EXPECT_EQ(at.runs(), 2);
 }
 
+TEST(GrpcExchange, MetadataThatWouldEndTheProgramIsNeverSent) {
+    grpc::answer damaged{.message = "fine"};
+    damaged.initial.add("X-Upper", "1");
+    damaged.trailing.add("x-line", "a\nb");
+    damaged.trailing.add("x-bytes-bin", "a\nb");
+    outcome<grpc::answer> known{{.kind = outcome_kind::replayed}, std::move(damaged)};
+
+    const auto sent = grpc::answer_for({}, std::move(known));
+
+    EXPECT_TRUE(sent.initial.empty());
+    EXPECT_FALSE(sent.trailing.contains("x-line"));
+    EXPECT_TRUE(sent.trailing.contains("x-bytes-bin"));
+    EXPECT_TRUE(sent.trailing.contains("idempotent-replayed"));
+    EXPECT_EQ(sent.message, "fine");
+}
+
+TEST(GrpcService, AnExceptionOfTheMethodIsThePolicys) {
+    setup with;
+    with.policy.on_exception = exception_class::final;
+    served at{form::service, std::move(with), [](auto&, const auto&, auto&) -> Status {
+                  throw std::runtime_error{"not for clients"};
+              }};
+
+    const auto first = at.charge("key-1", 100);
+    const auto again = at.charge("key-1", 100);
+
+    EXPECT_EQ(first.status.error_code(), StatusCode::UNKNOWN);
+    EXPECT_EQ(again.status.error_code(), StatusCode::INTERNAL);
+    EXPECT_EQ(details_of(again.status).reason, "FAILED");
+    EXPECT_EQ(again.status.error_message().find("not for clients"), std::string::npos);
+    EXPECT_EQ(at.runs(), 1);
+}
+
 TEST(GrpcService, RefusesMethodsThatDoNotFit) {
     semel::engine engine{make_memory_store()};
     const grpc::guard_options acme{.tenants = http::single_tenant{"acme"}};

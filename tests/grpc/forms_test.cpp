@@ -304,6 +304,22 @@ TEST_P(GrpcForms, ADeterministicFormTakesNoNoticeOfOrder) {
     EXPECT_EQ(at.runs(), 1);
 }
 
+TEST_P(GrpcForms, EmptyMessagesAreMessages) {
+    served at{GetParam(), {}, [](auto&, const auto&, auto& reply) {
+                  reply.Clear();
+                  return Status::OK;
+              }};
+
+    const auto first = at.charge(ChargeRequest{}, "key-1");
+    const auto again = at.charge(ChargeRequest{}, "key-1");
+
+    EXPECT_TRUE(first.status.ok()) << first.status.error_message();
+    EXPECT_TRUE(again.status.ok()) << again.status.error_message();
+    EXPECT_TRUE(again.replayed());
+    EXPECT_EQ(again.reply.ByteSizeLong(), 0U);
+    EXPECT_EQ(at.charge("key-1", 1).status.error_code(), StatusCode::FAILED_PRECONDITION);
+}
+
 TEST_P(GrpcForms, FourMebibytesEachWayAreKept) {
     setup with;
     with.policy.result_bytes_max = 8 << 20;
@@ -343,7 +359,7 @@ TEST_P(GrpcForms, WhatIsTooLargeToKeepIsNotRunAgain) {
 
 TEST_P(GrpcForms, MetadataOfTheAnswerIsKeptByName) {
     setup with;
-    with.charge.metadata = {"x-shop", "x-cost"};
+    with.charge.metadata = {"X-Shop", "x-cost"};
     served at{GetParam(), std::move(with), [](auto& context, const auto&, auto&) {
                   context.AddInitialMetadata("x-shop", "north");
                   context.AddInitialMetadata("x-host", "one");

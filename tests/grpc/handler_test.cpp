@@ -5,7 +5,7 @@
 #include "semel/grpc/codec.hpp"
 #include "semel/grpc/guard.hpp"
 #include "semel/grpc/scope.hpp"
-#include "semel/open.hpp"
+#include "semel/stores/sqlite.hpp"
 #include "served.hpp"
 
 namespace semel::grpc_test {
@@ -85,7 +85,7 @@ TEST(GrpcHandler, RunsOncePerKey) {
 
 TEST(GrpcHandler, RowsAndRecordCommitTogether) {
     const scratch_database scratch;
-    semel::engine engine{semel::open("sqlite:" + scratch.file()).value()};
+    semel::engine engine{open_sqlite_store({.path = scratch.file()}).value()};
     Status answer{StatusCode::UNAVAILABLE, "later"};
     booking service{engine, scratch.file(), [&] { return answer; }};
     plain_server at{service};

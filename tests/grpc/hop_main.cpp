@@ -8,7 +8,7 @@
 
 #include "booking.hpp"
 #include "semel/grpc/client.hpp"
-#include "semel/open.hpp"
+#include "semel/stores/sqlite.hpp"
 
 namespace semel::grpc_test {
 namespace {
@@ -25,7 +25,7 @@ int serve(const std::string& address, const std::string& file, const std::string
     how.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
     const auto stub =
         Payments::NewStub(grpc::connect(next, ::grpc::InsecureChannelCredentials(), {}, how));
-    semel::engine engine{semel::open("sqlite:" + file).value()};
+    semel::engine engine{open_sqlite_store({.path = file}).value()};
     booking service{engine, file, [&] {
                         const Status status =
                             call(*stub, &Payments::Stub::Charge, charge_of(1), {}).status;

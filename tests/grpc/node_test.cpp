@@ -65,12 +65,16 @@ TEST_P(GrpcNode, SeesReplayMismatchAndDetails) {
                                   at.address() + " '" + source_folder + "/payments.proto'");
 
     ASSERT_EQ(node.code, 0) << node.out;
-    EXPECT_EQ(node.out,
-              R"({"code":0,"id":"charge-1","replayed":false,"details":{}}
-{"code":0,"id":"charge-1","replayed":true,"details":{}}
-{"code":9,"id":"","replayed":false,"details":{"ErrorInfo":{"reason":"MISMATCH","domain":"semel"}}}
-{"code":3,"id":"","replayed":false,"details":{"ErrorInfo":{"reason":"KEY_MISSING","domain":"semel"}}}
-)");
+    const auto line = [](const char* seen, const std::string& details) {
+        return std::string{"{"} + seen + R"(,"details":{)" + details + "}}\n";
+    };
+    const auto info = [](const std::string& reason) {
+        return R"("ErrorInfo":{"reason":")" + reason + R"(","domain":"semel"})";
+    };
+    EXPECT_EQ(node.out, line(R"("code":0,"id":"charge-1","replayed":false)", "") +
+                            line(R"("code":0,"id":"charge-1","replayed":true)", "") +
+                            line(R"("code":9,"id":"","replayed":false)", info("MISMATCH")) +
+                            line(R"("code":3,"id":"","replayed":false)", info("KEY_MISSING")));
     EXPECT_EQ(at.runs(), 1);
 }
 

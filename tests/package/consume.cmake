@@ -16,6 +16,13 @@ run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_COMMAND} -E chdir ${WORK} ${WORK}/build/consumer 1)
 run(${CMAKE_COMMAND} -E chdir ${WORK} ${WORK}/build/consumer 0)
 
+# gRPC is found for those who ask, and only then asked for.
+run(${configure} -B ${WORK}/grpc -D MORE_COMPONENTS=grpc)
+file(STRINGS ${WORK}/build/CMakeCache.txt asked REGEX "^gRPC_DIR")
+if(asked)
+  message(FATAL_ERROR "gRPC was looked for by a consumer that did not ask: ${asked}")
+endif()
+
 # A component that does not exist is refused by name.
 execute_process(COMMAND ${configure} -B ${WORK}/wrong -D MORE_COMPONENTS=abacus
   RESULT_VARIABLE code ERROR_VARIABLE message OUTPUT_QUIET)

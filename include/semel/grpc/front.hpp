@@ -46,8 +46,8 @@ struct front_options {
     grpc::reach reach = grpc::reach::in_process;
 };
 
-// To the services of a server in this process. The front's own server limits the sizes of messages;
-// the inner one needs its limits raised alike.
+// To the services of a server in this process, which outlives it. The front's own server limits the
+// sizes of messages; the inner one needs its limits raised alike.
 [[nodiscard]] std::shared_ptr<::grpc::Channel> channel_to(::grpc::Server& inner);
 
 // What the services behind a front may ask of their context. The names are taken from no client:

@@ -72,8 +72,8 @@ struct method_policy {
     http::key_forwarding forward = http::key_forwarding::same;
 };
 
-// Whom to serve. Both callbacks run on every call, before anything is looked up: a repeat is
-// authorised like a first call. They must not block.
+// Whom to serve. The callbacks run on every call of a protected method, before anything is looked
+// up: a repeat is authorised like a first call. They must not block.
 struct guard_options {
     // Where the tenant comes from; names of headers are names of metadata. None: tenant_of.
     http::tenant_source tenants = {};

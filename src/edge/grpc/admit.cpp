@@ -8,6 +8,7 @@
 
 #include "edge/grpc/deterministic.hpp"
 #include "edge/grpc/metadata.hpp"
+#include "http/text.hpp"
 #include "semel/grpc/exchange.hpp"
 #include "semel/http/token.hpp"
 
@@ -100,10 +101,15 @@ result<protected_method> make_method(std::string name, method_policy how) {
     if (how.wait == wait_mode::wait && how.wait_max <= duration::zero()) {
         return wrong(name, "wait_max must be greater than zero");
     }
-    if (how.work_max <= duration::zero()) return wrong(name, "work_max must be greater than zero");
+    const auto zero = duration::zero();
+    if (how.work_max <= zero || how.lease.value_or(how.work_max) <= zero ||
+        how.retention.value_or(how.work_max) <= zero) {
+        return wrong(name, "lease, retention and work_max must be greater than zero");
+    }
     if (auto fine = http::check(http::replay_options{.headers = how.metadata}); !fine) {
         return wrong(name, std::move(fine).error().detail);
     }
+    for (std::string& one : how.metadata) one = http::lowered(one);
     const auto* request = request_type(name);
     if (how.content == content_form::deterministic && request == nullptr) {
         return wrong(name, "its request's type is not known in this program");

@@ -5,6 +5,7 @@
 
 #include <grpcpp/create_channel.h>
 
+#include "http/text.hpp"
 #include "semel/grpc/scope.hpp"
 #include "semel/ids.hpp"
 #include "semel/key.hpp"
@@ -62,13 +63,15 @@ private:
 
 class carrier_factory final : public exp::ClientInterceptorFactoryInterface {
 public:
-    explicit carrier_factory(client_options how) : how_(std::move(how)) {}
+    explicit carrier_factory(client_options how) : how_(std::move(how)) {
+        how_.metadata = http::lowered(how_.metadata); // gRPC takes no other
+    }
     exp::Interceptor* CreateClientInterceptor(exp::ClientRpcInfo* call) override {
         return new carrier{how_, *call};
     }
 
 private:
-    const client_options how_;
+    client_options how_; // constant after construction
 };
 
 } // namespace

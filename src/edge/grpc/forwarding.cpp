@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "edge/grpc/metadata.hpp"
+#include "http/text.hpp"
 #include "semel/grpc/front.hpp"
 #include "semel/key.hpp"
 
@@ -50,7 +51,7 @@ void forward_metadata(::grpc::ClientContext& to, const ::grpc::ServerContextBase
     }
     forward_peer(to, from);
     if (call == nullptr || call->how->how.forward == http::key_forwarding::none) return;
-    to.AddMetadata(rules.keys.headers.front(), key_for(*call));
+    to.AddMetadata(http::lowered(rules.keys.headers.front()), key_for(*call));
 }
 
 void return_initial(::grpc::ServerContextBase& to, const ::grpc::ClientContext& from) {
