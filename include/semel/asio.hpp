@@ -78,6 +78,33 @@ void start_on(const Executor& executor, std::shared_ptr<asio_state<T, Work>> sta
     }
 }
 
+// Runs `task` on `executor`, where it may block; the coroutine that awaits it goes on where it was.
+template <class T, class Executor, class Task>
+boost::asio::awaitable<T> run_on(Executor executor, Task task) {
+    using ended = std::pair<std::exception_ptr, T>;
+    auto initiate = [](auto handler, Executor on, Task what) {
+        auto home = boost::asio::get_associated_executor(handler);
+        auto guard = boost::asio::make_work_guard(home);
+        boost::asio::post(on, [handler = std::move(handler), home, guard = std::move(guard),
+                               what = std::move(what)]() mutable {
+            ended end;
+            try {
+                end.second = what();
+            } catch (...) {
+                end.first = std::current_exception();
+            }
+            boost::asio::post(
+                home, [handler = std::move(handler), end = std::move(end),
+                       guard = std::move(guard)]() mutable { std::move(handler)(std::move(end)); });
+        });
+    };
+    auto op = boost::asio::async_initiate<const boost::asio::deferred_t, void(ended)>(
+        initiate, boost::asio::deferred, std::move(executor), std::move(task));
+    ended end = co_await std::move(op);
+    if (end.first) std::rethrow_exception(end.first);
+    co_return std::move(end.second);
+}
+
 template <class T, class Work> class async_execution {
 public:
     explicit async_execution(engine& on) : on_(&on) {}
@@ -105,8 +132,10 @@ private:
         auto guard = boost::asio::make_work_guard(executor);
         return [handler = std::move(handler), executor, guard = std::move(guard),
                 state = std::move(state)](raw_outcome raw) mutable {
+            // The guard goes along: whoever runs this may be slower to end than the loop that it
+            // keeps running.
             boost::asio::post(executor, [handler = std::move(handler), state = std::move(state),
-                                         raw = std::move(raw)]() mutable {
+                                         raw = std::move(raw), guard = std::move(guard)]() mutable {
                 std::move(handler)(state->finish(std::move(raw)));
             });
         };

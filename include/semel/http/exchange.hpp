@@ -83,8 +83,8 @@ private:
 };
 
 struct settled {
-    detail::work_end end; // for the engine
-    response own;         // for this caller, if its attempt stands; without hop-by-hop headers
+    semel::detail::work_end end; // for the engine
+    response own; // for this caller, if its attempt stands; without hop-by-hop headers
 };
 
 [[nodiscard]] settled settle(const protected_call& call, upstream_result&& with);

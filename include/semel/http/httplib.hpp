@@ -16,12 +16,9 @@
 
 #include <httplib.h>
 
-#include <exception>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -31,37 +28,9 @@
 #include "semel/http/framing.hpp"
 #include "semel/http/httplib_messages.hpp"
 #include "semel/http/route.hpp"
-#include "semel/http/stored_response.hpp"
+#include "semel/http/routed_response.hpp"
 #include "semel/http/tenant.hpp"
 #include "semel/transaction.hpp"
-
-namespace semel::http {
-
-namespace detail {
-
-// What a handler answered and the route it did so on, which says which headers are kept.
-struct routed_response {
-    response got;
-    const route* how = nullptr;
-};
-
-} // namespace detail
-} // namespace semel::http
-
-namespace semel {
-
-template <> struct codec<http::detail::routed_response> {
-    static constexpr std::string_view type = codec<http::response>::type;
-    static std::string encode(const http::detail::routed_response& value) {
-        return http::encode(value.got, value.how->replay, std::numeric_limits<std::size_t>::max())
-            .body;
-    }
-    static http::detail::routed_response decode(std::string_view bytes) {
-        return {.got = codec<http::response>::decode(bytes)};
-    }
-};
-
-} // namespace semel
 
 namespace semel::http {
 
@@ -139,11 +108,15 @@ private:
             response got = detail::response_of(mine);
             settled made = settle(call, full_answer{.got = got});
             own = std::move(made.own);
-            return as_verdict(std::move(made.end), {.got = std::move(got), .how = call.how});
+            return detail::as_verdict(std::move(made.end),
+                                      {.got = std::move(got), .how = call.how});
         };
         try {
             const auto outcome = execute(semel::request{call.what}, run);
-            if (may_pass(call, outcome.raw())) return call_work(work, request, answer, nullptr);
+            if (may_pass(call, outcome.raw())) {
+                call_work(work, request, answer, nullptr);
+                return answer.set_header("Idempotency-Protected", "false");
+            }
             detail::write_response(answer_for(call, outcome.raw(), std::move(own)), answer);
         } catch (const response_released&) {
             detail::write_response(*std::move(own), answer);
@@ -151,19 +124,6 @@ private:
             const problem why{.kind = problem_kind::failed, .status = 500};
             detail::write_response(to_response(why, gate_.options().problems), answer);
         }
-    }
-
-    static verdict<detail::routed_response> as_verdict(semel::detail::work_end&& end,
-                                                       detail::routed_response&& made) {
-        if (auto* kept = std::get_if<semel::detail::answered_end>(&end)) {
-            if (kept->result.kind == result_kind::rejection) return reject(std::move(made));
-            return accept(std::move(made));
-        }
-        if (auto* later = std::get_if<retry_later_verdict>(&end)) return std::move(*later);
-        if (auto* threw = std::get_if<semel::detail::threw_end>(&end)) {
-            std::rethrow_exception(threw->thrown);
-        }
-        return unknown();
     }
 
     template <class Work>
