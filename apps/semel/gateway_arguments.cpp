@@ -130,7 +130,9 @@ std::vector<http::route> routes_of(const gateway_arguments& with) {
 edge::server_options server_of(const gateway_arguments& with) {
     edge::server_options made{.listen = checked("--listen", edge::parse_host_port(with.listen)),
                               .threads = with.threads,
-                              .connections_max = with.connections};
+                              .connections_max = with.connections,
+                              .connections_per_address_max = with.connections_per_address,
+                              .buffered_bytes_max = with.buffered_max};
     for (const std::string& text : with.trust) {
         made.trusted.push_back(checked("--trust", edge::network::parse(text)));
     }

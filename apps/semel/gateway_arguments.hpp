@@ -37,7 +37,8 @@ struct gateway_arguments {
     std::string tls_certificate = {}, tls_key = {}, client_ca = {};
     bool require_client_certificate = false;
     unsigned threads = 0;
-    std::size_t connections = 10'000;
+    std::size_t connections = 10'000, connections_per_address = 0;
+    std::size_t buffered_max = edge::default_buffered_bytes_max;
 };
 
 // usage_error names the option that is wrong. Nothing has been opened.

@@ -134,6 +134,14 @@ void add_connection_options(CLI::App& command, gateway_arguments& with) {
     command.add_option("--threads", with.threads, "0: one per core")
         ->capture_default_str()
         ->group(group);
+    command
+        .add_option("--connections-per-address", with.connections_per_address,
+                    "of one address that is not trusted; 0: no bound")
+        ->capture_default_str()
+        ->group(group);
+    command.add_option("--buffered-max", with.buffered_max, "bytes of bodies that are held")
+        ->capture_default_str()
+        ->group(group);
     command.add_option("--connections", with.connections, "at most")
         ->capture_default_str()
         ->group(group);

@@ -11,7 +11,8 @@ service::service(config::config with)
     : config_(std::move(with)),
       log_(make_spdlog_logger({.level = config_.log.level, .format = config_.log.format})),
       timers_(make_system_runtime()),
-      tokens_(std::make_shared<config::live_tokens>()) {
+      tokens_(std::make_shared<config::live_tokens>()),
+      buffered_(std::make_shared<edge::byte_budget>(config_.limits.buffered_bytes_max)) {
     if (!config_.tenants.tokens.empty()) read_tokens();
     engine_.emplace(opened(open_store(config_.store, meters_)), operation_policy{},
                     engine_options_of(config_, log_));
@@ -20,10 +21,12 @@ service::service(config::config with)
         center_.emplace(records, *timers_, center_options_of(config_, tokens_));
         auto options = server_options_of(config_, log_, config_.center.listen);
         options.body_bytes_max = config_.center.body_bytes_max;
+        options.buffered = buffered_;
         center_server_ = opened(edge::server::start(std::move(options), center_->requests()));
     }
     if (!config_.gateway.upstream.empty()) {
         auto options = gateway_options_of(config_, log_, tenants_of(config_.tenants, tokens_));
+        options.server.buffered = buffered_;
         gateway_ = opened(edge::gateway::start(std::move(options), *engine_));
     }
     if (config_.server.admin_listen.empty()) return;

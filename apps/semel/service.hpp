@@ -41,6 +41,7 @@ private:
     const std::shared_ptr<runtime> timers_; // shared by nobody else; see the center's contract
     store_meters meters_;
     const std::shared_ptr<config::live_tokens> tokens_; // shared with the gateway and the center
+    const std::shared_ptr<edge::byte_budget> buffered_; // shared with the gateway and the center
     std::optional<semel::engine> engine_;
     std::optional<edge::center> center_;
     std::optional<edge::admin> admin_;

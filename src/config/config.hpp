@@ -26,6 +26,7 @@ struct server_section {
     std::string tls_key = {};
     std::string tls_client_ca = {};
     std::size_t connections_max = 10'000;
+    std::size_t connections_per_address_max = 0; // no bound
     std::size_t head_bytes_max = std::size_t{32} << 10U;
     duration head_timeout = std::chrono::seconds{10};
     duration body_timeout = std::chrono::seconds{30};
@@ -75,6 +76,10 @@ struct center_section {
     std::size_t waiters_max = 10'000;
 };
 
+struct limits_section : semel::limits {
+    std::size_t buffered_bytes_max = edge::default_buffered_bytes_max;
+};
+
 struct log_section {
     log_level level = log_level::info;
     log_format format = log_format::pretty;
@@ -101,7 +106,7 @@ struct config {
     tenants_section tenants = {};
     gateway_section gateway = {};
     center_section center = {};
-    semel::limits limits = {};
+    limits_section limits = {};
     log_section log = {};
     std::vector<route_entry> routes = {};
     std::vector<operation_entry> operations = {};

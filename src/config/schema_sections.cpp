@@ -61,6 +61,9 @@ fields server_fields(server_section& to) {
                                      "that shows one is trusted. Empty: none is asked for"},
                    to.tls_client_ca),
         count_field({"connections_max", "connections at the same time"}, to.connections_max),
+        count_field({"connections_per_address_max",
+                     "of them from one address; 0: no bound. Trusted peers are not counted"},
+                    to.connections_per_address_max, zero::allowed),
         size_field({"head_bytes_max", "request line and headers"}, to.head_bytes_max),
         duration_field({"head_timeout", "until the head of a request is there"}, to.head_timeout),
         duration_field({"body_timeout", "how long a body may stop coming"}, to.body_timeout),
@@ -148,7 +151,7 @@ fields center_fields(center_section& to) {
     };
 }
 
-fields limits_fields(limits& to) {
+fields limits_fields(limits_section& to) {
     return {
         size_field({"result_bytes_max", "of a stored result; larger ones leave a tombstone"},
                    to.result_bytes_max),
@@ -156,6 +159,9 @@ fields limits_fields(limits& to) {
                     to.waiters_per_key_max),
         count_field({"waiters_max", "repeats that wait, of all requests"}, to.waiters_max),
         count_field({"executions_max", "protected requests under way"}, to.executions_max),
+        size_field({"buffered_bytes_max", "bodies that are held, of all requests and answers; "
+                                          "above it a request gets 503"},
+                   to.buffered_bytes_max),
     };
 }
 

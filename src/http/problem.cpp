@@ -18,7 +18,7 @@ struct problem_text {
 };
 
 // In the order of problem_kind.
-constexpr std::array<problem_text, 21> texts = {{
+constexpr std::array<problem_text, 22> texts = {{
     {"request-malformed", 400, "The request is malformed", ""},
     {"key-missing", 400, "This operation requires an Idempotency-Key", "idempotency_key_missing"},
     {"key-malformed", 400, "The Idempotency-Key is malformed", "idempotency_key_invalid"},
@@ -43,6 +43,7 @@ constexpr std::array<problem_text, 21> texts = {{
     {"fenced-off", 409, "The attempt is no longer the record's", ""},
     {"not-renewed", 409, "The attempt may not be kept alive any longer", ""},
     {"limit-exceeded", 409, "The record has no room for more", ""},
+    {"overloaded", 503, "The server holds too many requests; nothing was executed", ""},
 }};
 
 const problem_text& text_of(problem_kind kind) {

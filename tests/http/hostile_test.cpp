@@ -369,20 +369,5 @@ TEST(Slowloris, BodiesThatDripBelowTheRateAreLetGo) {
     EXPECT_EQ(gate.behind.requests(), 0);
 }
 
-TEST(ManyKeys, TwentyThousandKeysOnOneConnection) {
-    rig gate;
-    client one{gate.port()};
-    constexpr int count = 20'000;
-    constexpr int batch = 100;
-    for (int i = 0; i < count; i += batch) {
-        std::string all;
-        for (int j = 0; j < batch; ++j) all += post_text({.key = "k" + std::to_string(i + j)});
-        one.send(all);
-        for (int j = 0; j < batch; ++j) ASSERT_EQ(one.receive().status, 201);
-    }
-    EXPECT_EQ(gate.behind.requests(), count);
-    EXPECT_TRUE(gate.post("k17").replayed());
-}
-
 } // namespace
 } // namespace semel::edge::hostile_test

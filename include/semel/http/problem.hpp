@@ -39,6 +39,7 @@ enum class problem_kind : std::uint8_t {
     fenced_off,     // 409: the attempt is no longer the record's
     not_renewed,    // 409: past processing_max
     limit_exceeded, // 409: a checkpoint too many
+    overloaded,     // 503, Retry-After: no room for the body; nothing was looked up
 };
 
 struct problem_options {

@@ -164,13 +164,16 @@ void write(metrics_text& to, const std::vector<served_counts>& from) {
              {"server_refused_total", "Connections over the limit.", &server_counts::refused},
              {"server_requests_total", "Requests.", &server_counts::requests},
              {"server_malformed_total", "Requests that were malformed.", &server_counts::malformed},
-             {"server_timed_out_total", "Clients that were too slow.",
-              &server_counts::timed_out}}) {
+             {"server_timed_out_total", "Clients that were too slow.", &server_counts::timed_out},
+             {"server_overloaded_total", "Requests there was no room for.",
+              &server_counts::overloaded}}) {
         to.counter(about.name, about.help);
         each(about);
     }
     to.gauge("server_connections", "Connections now.");
     each({"", "", &server_counts::open});
+    to.gauge("server_buffered_bytes", "Of bodies that are held.");
+    each({"", "", &server_counts::buffered});
 }
 
 } // namespace semel::edge

@@ -7,7 +7,9 @@
 namespace semel::edge {
 
 fetch::fetch(fetch_options what, continuation then)
-    : what_(std::move(what)), then_(std::move(then)) {}
+    : what_(std::move(what)), then_(std::move(then)) {
+    made_.share = budget_share{what_.buffered};
+}
 
 bool fetch::is_safe() const {
     return what_.again == fetch_options::repeating::safe;
@@ -20,14 +22,21 @@ void fetch::on_response_head(response_head&& head) {
 }
 
 void fetch::on_response_piece(std::string_view piece, more then) {
-    if (piece.size() > what_.answer_bytes_max - made_.got.body.size()) {
+    if (!made_.cut && !has_room(piece.size())) {
         made_.cut = true;
         made_.got.body = {};
+        made_.share.release();
     }
     if (!made_.cut) made_.got.body.append(piece);
     if (then == more::follows) return upstream_->want_piece();
     std::exchange(upstream_, nullptr)->release();
     std::exchange(then_, {})(std::move(made_));
+}
+
+bool fetch::has_room(std::size_t more_bytes) {
+    const std::size_t size = made_.got.body.size() + more_bytes;
+    if (size > what_.answer_bytes_max) return false;
+    return made_.share.grow_to(size) || size <= what_.kept_bytes_max;
 }
 
 void fetch::on_upstream_failed(upstream_failure why) {

@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
 
 #include "edge/gateway/upstream_call.hpp"
+#include "edge/server/byte_budget.hpp"
 #include "semel/function.hpp"
 #include "semel/http/message.hpp"
 
@@ -19,11 +22,16 @@ struct fetch_options {
     asked_with method = asked_with::other;
     enum class repeating : std::uint8_t { never, safe } again = repeating::never;
     std::size_t answer_bytes_max = 0;
+    // An answer up to this size is held even where there is no room for bodies: it has taken
+    // effect, and a repeat could not get it otherwise.
+    std::size_t kept_bytes_max = std::numeric_limits<std::size_t>::max();
+    std::shared_ptr<byte_budget> buffered = {};
 };
 
 struct fetched {
     http::response got = {};
-    bool cut = false; // the body was larger than answer_bytes_max and is not there
+    bool cut = false; // the body was larger than could be held and is not there
+    budget_share share = {};
 };
 
 // Owned by the connection that carries it. Whatever `then` holds goes with it if that ends first:
@@ -43,6 +51,8 @@ public:
     void on_upstream_failed(upstream_failure why) override;
 
 private:
+    [[nodiscard]] bool has_room(std::size_t more_bytes);
+
     const fetch_options what_;
     continuation then_;
     upstream_connection* upstream_ = nullptr; // null when it is not ours

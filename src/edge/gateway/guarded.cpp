@@ -37,6 +37,7 @@ void guarded::start() {
 
 void guarded::on_whole(std::string body) {
     body_ = std::move(body);
+    body_share_ = client_->take_body_share();
     if (auto no = http::add_body(call_, head_, body_)) return answer(std::move(no->answer));
     gateway_->guarded.add();
     claim();
@@ -79,7 +80,9 @@ void guarded::pass_on(unique_function<void(http::settled)> then) {
     if (body_.empty() && !expects_length(head_.method)) framing = {};
     fetch_options what{.body = body_,
                        .method = head_.method == "HEAD" ? asked_with::head : asked_with::other,
-                       .answer_bytes_max = gateway_->options.upstream.answer_bytes_max};
+                       .answer_bytes_max = gateway_->options.upstream.answer_bytes_max,
+                       .kept_bytes_max = call_.how->policy.result_bytes_max,
+                       .buffered = gateway_->options.server.buffered};
     write_forwarded_head(what.head, gateway_->options.upstream, head_, &call_,
                          {.address = peer_.address, .trust = peer_.trust, .transport = transport_},
                          framing);
@@ -92,6 +95,7 @@ void guarded::pass_on(unique_function<void(http::settled)> then) {
 http::settled guarded::settled_of(std::variant<fetched, upstream_failure>&& came) {
     if (auto* why = std::get_if<upstream_failure>(&came)) return settled_of(std::move(*why));
     auto& whole = std::get<fetched>(came);
+    answer_share_ = std::move(whole.share);
     if (!whole.cut) return http::settle(call_, http::full_answer{.got = std::move(whole.got)});
     // More than any record may hold: what is kept says that it was executed, and how it ended.
     const int status = whole.got.status;

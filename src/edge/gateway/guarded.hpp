@@ -48,6 +48,7 @@ private:
     http::protected_call call_;
     http::request_head head_;
     std::string body_;
+    budget_share body_share_, answer_share_;
 
     std::optional<http::response> own_; // of the attempt that ran here
     bool probed_ = false;

@@ -49,6 +49,9 @@ result<std::unique_ptr<listener>> listener::open(crew& workers, server_options o
         if (!tls) return std::move(tls).error();
         state->tls.emplace(*std::move(tls));
     }
+    if (!options.buffered) {
+        options.buffered = std::make_shared<byte_budget>(options.buffered_bytes_max);
+    }
     state->options = std::move(options);
     state->serves = &serves;
     std::unique_ptr<listener> made{new listener{workers, std::move(state)}};
@@ -97,15 +100,22 @@ void listener::on_accepted(error_code failed, tcp::socket socket, worker& home) 
     state_->accepted.add();
     error_code gone;
     const tcp::endpoint peer = socket.remote_endpoint(gone);
-    if (state_->open.load() >= state_->options.connections_max) {
-        state_->refused.add();
-        turn_away(socket);
-    } else if (!gone) {
-        auto made = std::make_shared<session>(home, state_, std::move(socket),
-                                              facts_of(peer, state_->options.trusted));
-        asio::post(home.context(), [made = std::move(made)] { made->start(); });
-    }
+    if (!gone) admit(std::move(socket), facts_of(peer, state_->options.trusted), home);
     accept();
+}
+
+void listener::admit(tcp::socket socket, peer_facts peer, worker& home) {
+    const std::size_t max = state_->options.connections_per_address_max;
+    const bool counted = max > 0 && peer.trust == http::peer_trust::untrusted;
+    auto place = counted ? state_->addresses.enter(peer.address, max)
+                         : std::optional<address_book::place>{std::in_place};
+    if (!place || state_->open.load() >= state_->options.connections_max) {
+        state_->refused.add();
+        return turn_away(socket);
+    }
+    auto made = std::make_shared<session>(home, state_, std::move(socket), std::move(peer),
+                                          *std::move(place));
+    asio::post(home.context(), [made = std::move(made)] { made->start(); });
 }
 
 void listener::drain() {
@@ -135,7 +145,9 @@ server_counts server_state::counts() const {
             .open = open.load(),
             .requests = requests.get(),
             .malformed = malformed.get(),
-            .timed_out = timed_out.get()};
+            .timed_out = timed_out.get(),
+            .overloaded = overloaded.get(),
+            .buffered = options.buffered->taken()};
 }
 
 } // namespace semel::edge

@@ -6,6 +6,7 @@
 
 #include "edge/server/byte_stream.hpp"
 #include "edge/server/server_state.hpp"
+#include "edge/server/session.hpp"
 #include "edge/server/worker.hpp"
 #include "semel/result.hpp"
 
@@ -31,6 +32,7 @@ private:
     result<void> bind();
     void accept();
     void on_accepted(error_code failed, tcp::socket socket, worker& home);
+    void admit(tcp::socket socket, peer_facts peer, worker& home);
 
     crew& workers_;
     const std::shared_ptr<server_state> state_; // shared with the sessions

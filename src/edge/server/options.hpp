@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "edge/server/byte_budget.hpp"
 #include "edge/wire/address.hpp"
 #include "edge/wire/body_reader.hpp"
 #include "semel/http/framing.hpp"
@@ -47,11 +48,16 @@ struct server_options {
     host_port listen = {.host = "127.0.0.1", .port = 0}; // port 0: any free one
     unsigned threads = 0;                                // 0: one per core
     std::size_t connections_max = 10'000;                // above: closed at once, and counted
-    std::vector<network> trusted = {};                   // peers whose word counts
+    // Of one address that is not trusted; zero: no bound of its own.
+    std::size_t connections_per_address_max = 0;
+    std::vector<network> trusted = {}; // peers whose word counts
     std::optional<tls_server_options> tls = {};
     http::head_options heads = {};
     body_limits bodies = {};
     std::size_t body_bytes_max = std::size_t{8} << 20U; // of requests that handlers get whole
+    // Bodies that are held, of all connections together. Above: 503, and counted.
+    std::size_t buffered_bytes_max = default_buffered_bytes_max;
+    std::shared_ptr<byte_budget> buffered = {}; // to share one with other servers; none: its own
     server_times times = {};
     http::problem_options problems = {};
     std::shared_ptr<logger> log = {}; // none: spdlog to stderr
@@ -63,11 +69,13 @@ struct server_options {
 // Since the start, except `open`.
 struct server_counts {
     std::uint64_t accepted = 0;
-    std::uint64_t refused = 0; // over connections_max
+    std::uint64_t refused = 0; // over connections_max, or those of their address
     std::uint64_t open = 0;    // now
     std::uint64_t requests = 0;
-    std::uint64_t malformed = 0; // heads and bodies
-    std::uint64_t timed_out = 0; // too slow in sending or reading
+    std::uint64_t malformed = 0;  // heads and bodies
+    std::uint64_t timed_out = 0;  // too slow in sending or reading
+    std::uint64_t overloaded = 0; // no room for their body
+    std::uint64_t buffered = 0;   // bytes of bodies, now
 };
 
 enum class drained : std::uint8_t { all, cut_off };

@@ -44,6 +44,7 @@ public:
     void start() override { client_->collect(client_->options().body_bytes_max); }
 
     void on_whole(std::string body) override {
+        share_ = client_->take_body_share();
         served_request what{.what = {.head = client_->take_request_head(), .body = std::move(body)},
                             .peer = client_->peer().address,
                             .trust = client_->peer().trust,
@@ -64,6 +65,7 @@ public:
 private:
     session* client_; // null when it has ended
     const handler& answers_;
+    budget_share share_; // of the body, which the handler has until it answers
 };
 
 void replier::operator()(http::response answer) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "edge/server/address_book.hpp"
 #include "edge/server/exchange.hpp"
 #include "edge/server/options.hpp"
 #include "semel/metrics.hpp"
@@ -21,7 +22,9 @@ struct server_state {
 
     std::atomic<bool> draining = false;
     std::atomic<std::uint64_t> open = 0; // sessions
-    counter accepted = {}, refused = {}, requests = {}, malformed = {}, timed_out = {};
+    address_book addresses;
+    counter accepted = {}, refused = {}, requests = {}, malformed = {}, timed_out = {},
+            overloaded = {};
 
     [[nodiscard]] server_counts counts() const;
 };

@@ -26,8 +26,12 @@ bool asks_to_close(const http::request_head& head) {
 } // namespace
 
 session::session(worker& home, std::shared_ptr<server_state> server, tcp::socket socket,
-                 peer_facts peer)
-    : home_(home), server_(std::move(server)), stream_(std::move(socket)), peer_(std::move(peer)) {
+                 peer_facts peer, address_book::place place)
+    : home_(home),
+      server_(std::move(server)),
+      place_(std::move(place)),
+      stream_(std::move(socket)),
+      peer_(std::move(peer)) {
     server_->open.fetch_add(1);
 }
 
@@ -163,6 +167,7 @@ void session::open_exchange() {
 void session::collect(std::size_t bytes_max) {
     wanted_ = wanted::whole;
     whole_.clear();
+    whole_share_ = budget_share{options().buffered};
     whole_max_ = bytes_max;
     body_since_ = clock::now();
     take_whole();
@@ -177,6 +182,7 @@ void session::take_whole() {
             return refuse({.kind = http::problem_kind::body_too_large,
                            .detail = "at most " + std::to_string(whole_max_) + " bytes"});
         }
+        if (!whole_share_.grow_to(whole_.size() + got.content.size())) return refuse_overload();
         whole_.append(got.content);
         in_.consume(got.used);
         if (got.used == 0) break;
@@ -191,6 +197,15 @@ void session::take_whole() {
         std::min(body_since_ + options().times.body + earned, clock::now() + options().times.body);
     if (!invited_) invite();
     read(body_.remaining() > usual_buffer ? stream_buffer : usual_buffer);
+}
+
+// Whoever comes while there is no room comes again; those whose body is being taken go on.
+void session::refuse_overload() {
+    server_->overloaded.add();
+    end_exchange(exchange::ending::gone);
+    whole_ = {};
+    whole_share_.release();
+    refuse({.kind = http::problem_kind::overloaded, .retry_after = options().problems.retry_after});
 }
 
 void session::want_piece() {

@@ -28,8 +28,8 @@ struct peer_facts {
 // Belongs to one worker. Owned by it and by handlers under way.
 class session final : public worker::resident, public std::enable_shared_from_this<session> {
 public:
-    session(worker& home, std::shared_ptr<server_state> server, tcp::socket socket,
-            peer_facts peer);
+    session(worker& home, std::shared_ptr<server_state> server, tcp::socket socket, peer_facts peer,
+            address_book::place place);
     ~session() override;
 
     void start();
@@ -47,6 +47,8 @@ public:
     // ---- its body. One of the two, and not again before it was answered.
     // The whole of it, to on_whole. Over `bytes_max`: on_end, and the client gets a 413.
     void collect(std::size_t bytes_max);
+    // What the body of on_whole has of the server's room for bodies, for whoever keeps it.
+    [[nodiscard]] budget_share take_body_share() { return std::move(whole_share_); }
     // What has arrived of it, to on_piece; called at once where something is there.
     void want_piece();
 
@@ -80,6 +82,7 @@ private:
     void take_whole();
     void take_piece();
     void discard();
+    void refuse_overload();
     bool body_failed();
 
     void refuse(const http::problem& what);
@@ -100,6 +103,7 @@ private:
 
     worker& home_;
     const std::shared_ptr<server_state> server_; // shared with the listener and other sessions
+    const address_book::place place_;
     byte_stream stream_;
     peer_facts peer_;
     clock::time_point deadline_ = clock::time_point::max();
@@ -117,6 +121,7 @@ private:
     bool persistent_ = false; // another request may follow
     bool invited_ = true;     // the client has not asked for "100 Continue", or got it
     std::string whole_;
+    budget_share whole_share_;
     std::size_t whole_max_ = 0;
     std::size_t piece_used_ = 0; // of in_, by the piece that was given out
     std::size_t discarded_ = 0;

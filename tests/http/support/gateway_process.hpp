@@ -47,6 +47,7 @@ public:
 
     [[nodiscard]] std::uint16_t port() const { return port_; }
     [[nodiscard]] const std::string& said() const { return said_; }
+    [[nodiscard]] pid_t id() const { return id_; }
     void signal(int which) const { kill(id_, which); }
     // The exit code; -1: it was killed.
     int wait() {

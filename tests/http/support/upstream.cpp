@@ -123,7 +123,7 @@ bool upstream::serve_one(socket& connection, std::string& in) {
     {
         const std::lock_guard lock{mutex_};
         request.nth = ++requests_;
-        seen_.push_back(request);
+        if (remembers_) seen_.push_back(request);
         does = does_;
     }
     does(request, connection);

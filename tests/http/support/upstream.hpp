@@ -58,6 +58,8 @@ public:
     [[nodiscard]] std::vector<seen_request> seen() const;
     // For requests that come from here on.
     void now_does(script does);
+    // Where there are too many to remember.
+    void remember_nothing() { remembers_ = false; }
     // Instead of reading a head: what a new connection does.
     void on_connection(std::function<void(socket&)> does);
 
@@ -72,6 +74,7 @@ private:
 
     listening_socket listening_;
     std::atomic<int> requests_ = 0, connections_ = 0;
+    std::atomic<bool> remembers_ = true;
     mutable std::mutex mutex_;
     script does_;                                // guarded by mutex_
     std::function<void(socket&)> on_connection_; // guarded by mutex_

@@ -40,6 +40,7 @@ TEST(Problem, TypesAndStatusesAreStable) {
         {problem_kind::fenced_off, "fenced-off", 409},
         {problem_kind::not_renewed, "not-renewed", 409},
         {problem_kind::limit_exceeded, "limit-exceeded", 409},
+        {problem_kind::overloaded, "overloaded", 503},
     };
     std::set<std::string_view> slugs;
     for (const row& one : table) {
