@@ -86,6 +86,11 @@ void guarded::pass_on(unique_function<void(http::settled)> then) {
     write_forwarded_head(what.head, gateway_->options.upstream, head_, &call_,
                          {.address = peer_.address, .trust = peer_.trust, .transport = transport_},
                          framing);
+    // In one piece it can be written at once.
+    if (constexpr std::size_t small = 4'096; body_.size() <= small) {
+        what.head.append(body_);
+        what.body = {};
+    }
     gateway_->pool(*home_).submit(std::make_shared<fetch>(
         std::move(what), [self = shared_from_this(), then = std::move(then)](auto came) mutable {
             then(self->settled_of(std::move(came)));

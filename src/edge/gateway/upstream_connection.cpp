@@ -93,7 +93,15 @@ void upstream_connection::write(const outgoing& part) {
     after_write_ = part.then;
     deadline_ = clock::now() + pool_.options().progress_time;
     deadline_why_ = "the upstream did not take the request in time";
-    const std::array<asio::const_buffer, 3> all = {asio::buffer(part.head), asio::buffer(part.body),
+    const bool one_piece = part.body.empty() && part.tail.empty();
+    std::string_view head = part.head;
+    if (one_piece && part.then == more::none && !stream_.is_tls()) {
+        const std::size_t sent = stream_.write_now(head);
+        if (sent == head.size()) return on_written({}, sent);
+        bytes_left_ += sent;
+        head.remove_prefix(sent);
+    }
+    const std::array<asio::const_buffer, 3> all = {asio::buffer(head), asio::buffer(part.body),
                                                    asio::buffer(part.tail)};
     stream_.write(all, [self = shared_from_this()](error_code failed, std::size_t count) {
         self->on_written(failed, count);

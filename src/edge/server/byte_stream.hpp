@@ -7,8 +7,11 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 
+#include <sys/socket.h>
+
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "edge/server/worker.hpp"
@@ -54,6 +57,13 @@ public:
     template <class Buffers, class Handler> void write(const Buffers& all, Handler handler) {
         if (tls_) return asio::async_write(*tls_, all, std::move(handler));
         asio::async_write(socket_, all, std::move(handler));
+    }
+    // As much of it as the socket takes at once; not under TLS. An error shows in the write of
+    // the rest.
+    [[nodiscard]] std::size_t write_now(std::string_view bytes) {
+        const auto sent = ::send(socket_.native_handle(), bytes.data(), bytes.size(),
+                                 MSG_DONTWAIT | MSG_NOSIGNAL);
+        return sent > 0 ? static_cast<std::size_t>(sent) : 0;
     }
     // Tells the other end that nothing more comes.
     template <class Handler> void end_output(Handler handler) {

@@ -157,8 +157,9 @@ void session::open_exchange() {
                !head_.headers.contains("Expect");
     wanted_ = wanted::nothing;
     never_expire();
-    exchange_ = server_->serves->open(*this);
-    exchange_->start();
+    const auto opened = server_->serves->open(*this); // may be answered, and dropped, at once
+    exchange_ = opened;
+    opened->start();
 }
 
 // ---- the body
@@ -190,7 +191,8 @@ void session::take_whole() {
     if (body_.done()) {
         wanted_ = wanted::nothing;
         never_expire();
-        return exchange_->on_whole(std::exchange(whole_, {}));
+        const auto whole_for = exchange_; // as above
+        return whole_for->on_whole(std::exchange(whole_, {}));
     }
     const auto earned = std::chrono::seconds{whole_.size() / options().times.body_rate_min};
     deadline_ =
@@ -221,7 +223,8 @@ void session::take_piece() {
         wanted_ = wanted::nothing;
         never_expire();
         piece_used_ = got.used;
-        return exchange_->on_piece(got.content, body_.done() ? more::none : more::follows);
+        const auto piece_for = exchange_; // as above
+        return piece_for->on_piece(got.content, body_.done() ? more::none : more::follows);
     }
     in_.consume(got.used);
     expire_after(options().times.body);

@@ -90,6 +90,7 @@ private:
     void write_head(const response_line& line, const http::header_list& headers);
     [[nodiscard]] after then_for_answer() const;
     void flush(more then);
+    [[nodiscard]] bool write_at_once();
     void on_written(error_code failed);
     void finish();
     void linger();
@@ -133,6 +134,7 @@ private:
     std::string_view out_piece_, out_tail_;
     more after_write_ = more::none;
     bool flush_waits_ = false; // for the invitation to be written
+    bool at_once_ = false;     // an answer that was written at once is being followed up
 };
 
 } // namespace semel::edge

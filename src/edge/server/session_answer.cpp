@@ -77,6 +77,7 @@ void session::flush(more then) {
         flush_waits_ = true;
         return;
     }
+    if (then == more::none && write_at_once()) return;
     writing_ = true;
     const std::size_t size = out_head_.size() + out_piece_.size();
     const auto earned = std::chrono::seconds{size / options().times.write_rate_min};
@@ -88,6 +89,24 @@ void session::flush(more then) {
     });
 }
 
+// Most answers are small and fit into the socket's buffer: they need no loop to be written by. Not
+// for the second of two pipelined requests, which would end in a recursion.
+bool session::write_at_once() {
+    constexpr std::size_t small = 4'096;
+    if (at_once_ || stream_.is_tls() || out_piece_.size() > small) return false;
+    out_head_.append(out_piece_).append(out_tail_);
+    out_piece_ = out_tail_ = {};
+    const std::size_t sent = stream_.write_now(out_head_);
+    if (sent < out_head_.size()) {
+        out_head_.erase(0, sent);
+        return false;
+    }
+    at_once_ = true;
+    on_written({});
+    at_once_ = false;
+    return true;
+}
+
 void session::on_written(error_code failed) {
     writing_ = false;
     if (closed_) return;
@@ -95,7 +114,10 @@ void session::on_written(error_code failed) {
     out_head_.clear();
     out_piece_ = out_tail_ = {};
     never_expire();
-    if (after_write_ == more::follows) return exchange_->on_sent();
+    if (after_write_ == more::follows) {
+        const auto sent_for = exchange_; // its next part may be the last
+        return sent_for->on_sent();
+    }
     if (out_body_.capacity() > (std::size_t{64} << 10U)) out_body_ = {};
     end_exchange(exchange::ending::answered);
     finish();
