@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <set>
 #include <string>
 
 #include "conformance/reference_store.hpp"
@@ -21,6 +22,21 @@ std::string difference(const faults& wrong) {
 
 template <class Answer> Answer* as(applied& made) {
     return std::get_if<Answer>(&made.said);
+}
+
+// One contract for all: whatever a URL can open is among the subjects of this very run.
+TEST(R30_Conformance, EveryKindOfStoreIsHeldToTheSuite) {
+    const auto* const run = testing::UnitTest::GetInstance();
+    std::set<std::string> suites;
+    for (int i = 0; i < run->total_test_suite_count(); ++i) {
+        suites.insert(run->GetTestSuite(i)->name());
+    }
+
+    for (const std::string kind :
+         {"memory", "sqlite", "postgres", "mysql", "mysql8_dialect", "redis", "tiered_redis_sqlite",
+          "tiered_redis_postgres", "tiered_redis_mysql"}) {
+        EXPECT_TRUE(suites.contains("Conformance_" + kind)) << kind;
+    }
 }
 
 TEST(FaultyStore, PlainStoreHasNoDifference) {

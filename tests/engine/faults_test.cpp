@@ -153,7 +153,7 @@ TEST_F(Faults, AnAsynchronousCompletionIsUnconfirmedInTimeToo) {
     EXPECT_TRUE(soon([&] { return stored(order("k"))->state == record_state::succeeded; }));
 }
 
-TEST_F(Faults, TheWorksExceptionReachesItsCallerThoughTheStoreIsAway) {
+TEST_F(Faults, R_25_TheWorksExceptionReachesItsCallerThoughTheStoreIsAway) {
     auto options = quick();
     options.confirm_max = 20ms;
     auto& engine = make({}, options);

@@ -84,7 +84,7 @@ TEST_F(Leases, TheDeadOwnersOwnPolicyDecidesNotThePeers) {
     }
 }
 
-TEST_F(Leases, AnOwnerThatLostItsLeaseIsStoppedAndGetsTheWinnersAnswer) {
+TEST_F(Leases, R_28_AnOwnerThatLostItsLeaseIsStoppedAndGetsTheWinnersAnswer) {
     auto& owner = make_first(records_, short_lease());
     auto peer = make_peer(records_, short_lease());
     script_->fail_all("renew", {});

@@ -55,7 +55,7 @@ TEST_F(Transact, OneRecordWriteAndNoExtraCommit) {
     EXPECT_EQ(script_->questions(), 0U);
 }
 
-TEST_F(Transact, EveryStatementMayFailAndTheEffectTakesPlaceOnceAtMost) {
+TEST_F(Transact, R_31_EveryStatementMayFailAndTheEffectTakesPlaceOnceAtMost) {
     const failure codes[] = {{.code = errc::unavailable},
                              {.code = errc::conflict},
                              {.code = errc::timed_out, .possible = effect::unknown}};

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "async_call.hpp"
+#include "support/shared_store.hpp"
 
 namespace semel::tests {
 namespace {
@@ -121,7 +122,7 @@ TEST_F(SingleFlight, AnswersAtOnceWhoDoesNotWantToWait) {
     leader.end(answered_with("done"));
 }
 
-TEST_F(SingleFlight, WaitsNoLongerThanAsked) {
+TEST_F(SingleFlight, R_6_WaitsNoLongerThanAsked) {
     auto& engine = make({.wait_max = 40ms});
     async_call leader{engine, order("k")};
     const auto before = local_clock::now();
@@ -179,7 +180,7 @@ TEST_F(SingleFlight, AnswersWaitersOnlyOnceTheStoreHasAcknowledged) {
     EXPECT_FALSE(early);
 }
 
-TEST_F(SingleFlight, OneWaiterTakesOverFromAFailedOwner) {
+TEST_F(SingleFlight, R_7_OneWaiterTakesOverFromAFailedOwner) {
     auto& engine = make();
     async_call owner{engine, order("k")};
     std::deque<async_call> waiters;
@@ -194,6 +195,46 @@ TEST_F(SingleFlight, OneWaiterTakesOverFromAFailedOwner) {
     EXPECT_EQ(waiters[1].get().result.body, "second try");
     EXPECT_EQ(waiters[2].get().result.body, "second try");
     EXPECT_FALSE(waiters[1].started() || waiters[2].started());
+}
+
+TEST_F(SingleFlight, R_7_OneWaiterTakesOverWhenTheRecordIsReleased) {
+    auto& engine = make({.on_exception = exception_class::release});
+    async_call owner{engine, order("k")};
+    std::deque<async_call> waiters;
+    for (int i = 0; i < 3; ++i) waiters.emplace_back(engine, order("k"));
+
+    owner.end(detail::threw_end{std::make_exception_ptr(std::runtime_error{"not begun"})});
+    waiters[0].wait_started();
+    EXPECT_FALSE(waiters[1].answered() || waiters[2].answered());
+    waiters[0].end(answered_with("second"));
+
+    EXPECT_EQ(waiters[0].get().kind, outcome_kind::executed);
+    EXPECT_EQ(waiters[1].get().result.body, "second");
+    EXPECT_EQ(waiters[2].get().result.body, "second");
+    EXPECT_FALSE(waiters[1].started() || waiters[2].started());
+}
+
+// Somebody else claims and finishes while this one's claim is on its way.
+TEST_F(SingleFlight, R_8_ALostRaceAgainstAFinishedWinnerIsAReplay) {
+    std::shared_ptr<store> shared = make_memory_store();
+    const auto race = std::make_shared<support::store_script>();
+    semel::engine winner{std::make_unique<support::shared_store>(shared)};
+    semel::engine loser{std::make_unique<support::faulty_store>(
+                            std::make_unique<support::shared_store>(shared), race),
+                        {.wait = wait_mode::answer}};
+    race->on_each([&](std::size_t place, const command&) -> std::optional<support::fault> {
+        EXPECT_EQ(place, 0U);
+        (void)winner.execute<std::string>(order("k"), [] { return std::string{"winner's"}; });
+        return std::nullopt;
+    });
+
+    const auto out = loser.execute<std::string>(order("k"), [] {
+        ADD_FAILURE();
+        return std::string{};
+    });
+
+    EXPECT_TRUE(out.replayed());
+    EXPECT_EQ(out.value(), "winner's");
 }
 
 TEST_F(SingleFlight, AllWaitersShareTheFailureWherePolicySaysSo) {
@@ -261,7 +302,7 @@ TEST_F(SingleFlight, TellsTheImpatientThatTheStoreIsAwayRatherThanInProgress) {
     EXPECT_EQ(follower.get().kind, outcome_kind::unavailable);
 }
 
-TEST_F(SingleFlight, CancellingAWaiterLeavesTheWorkAlone) {
+TEST_F(SingleFlight, R_6_CancellingAWaiterLeavesTheWorkAlone) {
     auto& engine = make();
     async_call owner{engine, order("k")};
     async_call waiter{engine, order("k")};

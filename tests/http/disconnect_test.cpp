@@ -109,7 +109,7 @@ TEST(Disconnect, AsSoonAsTheRequestIsSentItIsExecutedOnce) {
     EXPECT_EQ(all.behind.requests(), 50);
 }
 
-TEST(Disconnect, AWaitingRepeatThatGoesChangesNothing) {
+TEST(Disconnect, R_6_AWaitingRepeatThatGoesChangesNothing) {
     rig all;
     gate_flag go;
     all.behind.now_does([&](const seen_request&, socket& to) {

@@ -6,7 +6,7 @@ namespace {
 
 using MysqlProcesses = mysql_test;
 
-TEST_F(MysqlProcesses, EveryKeyIsExecutedOnceAndEverybodyGetsTheSameBytes) {
+TEST_F(MysqlProcesses, R_29_EveryKeyIsExecutedOnceAndEverybodyGetsTheSameBytes) {
     test::expect_one_effect_per_key(url());
 }
 

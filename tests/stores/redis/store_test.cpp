@@ -102,7 +102,7 @@ TEST_F(RedisStore, ARecordWhoseTimeIsOverIsGoneWithoutASweep) {
     EXPECT_GT(next.fence, by.fence);
 }
 
-TEST_F(RedisStore, TimeIsTheServersEvenIfTheClientsAreOthers) {
+TEST_F(RedisStore, R_19_TimeIsTheServersEvenIfTheClientsAreOthers) {
     const auto store = open();
     const auto before = client_.list({"TIME"});
 

@@ -124,11 +124,11 @@ private:
     int lost_ = 0;
 };
 
-TEST_F(SqlTransactCuts, RecordAndEffectStayTogetherWhereverItBreaks) {
+TEST_F(SqlTransactCuts, R_31_RecordAndEffectStayTogetherWhereverItBreaks) {
     cut_everywhere([&](auto& client, auto& port) { return transact(client, port); });
 }
 
-TEST_F(SqlTransactCuts, RecordAndEffectStayTogetherInATransactionOfTheCallers) {
+TEST_F(SqlTransactCuts, R_31_RecordAndEffectStayTogetherInATransactionOfTheCallers) {
     cut_everywhere([&](auto& client, auto& port) { return execute_in(client, port); });
 }
 

@@ -17,7 +17,7 @@ protected:
     }
 };
 
-TEST_F(SqlStore, TimeIsTheServers) {
+TEST_F(SqlStore, R_19_TimeIsTheServers) {
     const auto store = open();
     const auto got = store->call(id_of("k"), begin_by(anna));
     const auto started = said<answers::started>(got);

@@ -28,7 +28,7 @@ TEST_F(SqlTransaction, ARepeatOutsideOfATransactionIsReplayedToo) {
     EXPECT_EQ(second.value(), "7");
 }
 
-TEST_F(SqlTransaction, AnExceptionLeavesNeitherRowNorRecord) {
+TEST_F(SqlTransaction, R_31_AnExceptionLeavesNeitherRowNorRecord) {
     EXPECT_THROW(static_cast<void>(transact([&]() -> std::string {
                                        pay();
                                        throw std::runtime_error{"no network"};

@@ -129,7 +129,7 @@ TEST(Begin, StoredPolicyDecidesAndNotTheCallers) {
     m.refuse<answers::in_doubt>(begin(2, {.attempts_max = 100}));
 }
 
-TEST(Begin, ProcessingRecordNeverExpires) {
+TEST(Begin, R_5_ProcessingRecordNeverExpires) {
     machine m;
     m.start(1, held);
 
@@ -220,7 +220,7 @@ TEST(Begin, ReplaysUntilTheLastTickOfTheRetention) {
     m.refuse<answers::replay>(begin(2));
 }
 
-TEST(Begin, StartsAfreshWhenTheRetentionIsOver) {
+TEST(Begin, R_18_StartsAfreshWhenTheRetentionIsOver) {
     machine m;
     const claim first = m.start();
     m.expect<answers::stored>(complete(first));

@@ -52,7 +52,7 @@ TEST(Complete, IsStoredLateIfNobodyTookOver) {
     m.expect<answers::stored>(complete(by));
 }
 
-TEST(Complete, IsFencedOffAfterTakeOverAndShowsTheRecord) {
+TEST(Complete, R_3_IsFencedOffAfterTakeOverAndShowsTheRecord) {
     machine m;
     const claim late = m.start(1);
     m.now += past_lease;
@@ -161,7 +161,7 @@ TEST(Fail, RepeatAsAnotherKindIsFencedOff) {
     m.refuse<answers::fenced_off>(fail(by, failure_kind::final));
 }
 
-TEST(Fail, IsFencedOffAfterTakeOver) {
+TEST(Fail, R_3_IsFencedOffAfterTakeOver) {
     machine m;
     const claim late = m.start(1);
     m.now += past_lease;
@@ -228,7 +228,7 @@ TEST(Release, RepeatIsStored) {
     m.refuse<answers::stored>(commands::release{.by = by});
 }
 
-TEST(Release, IsFencedOffForAnybodyElse) {
+TEST(Release, R_3_IsFencedOffForAnybodyElse) {
     machine m;
     const claim by = m.start();
 
@@ -357,7 +357,7 @@ TEST(Renew, ProcessingMaxCountsFromTheAttemptsOwnBegin) {
     m.expect<answers::renewed>(commands::renew{second, seconds{30}});
 }
 
-TEST(Renew, IsFencedOffAfterTakeOver) {
+TEST(Renew, R_3_IsFencedOffAfterTakeOver) {
     machine m;
     const claim late = m.start(1);
     m.now += past_lease;

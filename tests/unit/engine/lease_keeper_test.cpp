@@ -97,7 +97,7 @@ TEST_F(LeaseKeeper, KeepsALeaseForEverWhileRenewalsAreConfirmed) {
     EXPECT_EQ(keeper_.lost(), 0U);
 }
 
-TEST_F(LeaseKeeper, LosesALeaseWhoseRenewalIsRefused) {
+TEST_F(LeaseKeeper, R_28_LosesALeaseWhoseRenewalIsRefused) {
     const auto one = add(30s);
     const auto other = add(30s);
     const auto token = keeper_.stop_token(*one);
@@ -122,7 +122,7 @@ TEST_F(LeaseKeeper, LosesALeaseThatMayNotBeKeptAliveAnyLonger) {
     EXPECT_TRUE(stopped(one));
 }
 
-TEST_F(LeaseKeeper, LosesALeaseWhoseRenewalIsUnansweredByTheEndLessAMargin) {
+TEST_F(LeaseKeeper, R_28_LosesALeaseWhoseRenewalIsUnansweredByTheEndLessAMargin) {
     const auto one = add(30s);
 
     time_.pass(27s - 1us);

@@ -73,7 +73,7 @@ TEST(Plan, DerivesAnEmptyKeyFromTheContent) {
     EXPECT_EQ(made.id.key, key_from(fingerprint{{}}));
 }
 
-TEST(Plan, RefusesDurationsThatMakeNoSense) {
+TEST(Plan, R_5_RefusesDurationsThatMakeNoSense) {
     const auto with = [](overrides own) {
         auto what = good();
         what.with = std::move(own);

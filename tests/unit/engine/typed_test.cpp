@@ -228,7 +228,7 @@ TEST(TypedOutcome, ATombstoneHasNoValue) {
     EXPECT_THROW((void)out.value(), tombstone_error);
 }
 
-TEST(TypedOutcome, RethrowsTheWorksOwnException) {
+TEST(TypedOutcome, R_25_RethrowsTheWorksOwnException) {
     const auto thrown = std::make_exception_ptr(std::domain_error{"own"});
     const raw_outcome raw{.kind = outcome_kind::failed, .thrown = thrown};
 

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
 namespace semel::http::profile_test {
 namespace {
 
@@ -34,6 +40,55 @@ TEST(Profile, IsTheTableOfItsHeader) {
             EXPECT_EQ(dispose(profile::stripe_v2, status), one.stripe_v2) << status;
         }
     }
+}
+
+// The rows of the table behind "## Which answers are kept": cells without their blanks.
+std::vector<std::vector<std::string>> published_table() {
+    std::ifstream page{SEMEL_SOURCE_DIR "/docs/http.md"};
+    std::vector<std::vector<std::string>> rows;
+    bool here = false;
+    for (std::string line; std::getline(page, line);) {
+        if (line.starts_with("## ")) here = line == "## Which answers are kept";
+        if (!here || !line.starts_with("| ") || line.starts_with("| ---")) continue;
+        std::istringstream cells{line.substr(1)};
+        rows.emplace_back();
+        for (std::string cell; std::getline(cells, cell, '|');) {
+            rows.back().push_back(cell.substr(1, cell.size() - 2));
+        }
+    }
+    return rows;
+}
+
+// Those of the statuses that a row "401, 429", "3xx" or "other 4xx" is about.
+std::vector<int> statuses_of(const std::string& row, std::set<int>& left) {
+    std::vector<int> found;
+    const std::size_t family = row.find("xx");
+    for (const int status : left) {
+        const bool in = family == std::string::npos
+                            ? row.find(std::to_string(status)) != std::string::npos
+                            : status / 100 == row[family - 1] - '0';
+        if (in) found.push_back(status);
+    }
+    for (const int status : found) left.erase(status);
+    return found;
+}
+
+TEST(I21_Profile, ThePublishedTableIsTheOneInForce) {
+    std::set<int> left;
+    for (int status = 200; status < 600; ++status) left.insert(status);
+    const auto rows = published_table();
+    ASSERT_GT(rows.size(), 2U);
+
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        ASSERT_EQ(rows[i].size(), 5U) << i;
+        for (const int status : statuses_of(rows[i][0], left)) {
+            for (std::size_t column = 1; column < 5; ++column) {
+                EXPECT_EQ(name(dispose(all_profiles[column - 1], status)), rows[i][column])
+                    << status << ' ' << rows[0][column];
+            }
+        }
+    }
+    EXPECT_TRUE(left.empty()) << *left.begin(); // says something of every status
 }
 
 TEST(Profile, NoFinalResponseIsAnUnknownOutcome) {

@@ -11,7 +11,7 @@ using namespace std::string_literals;
 
 constexpr std::uint64_t hash = 0x0123456789abcdef;
 
-TEST(RedisKeys, TheHashIsTheOnlyHashTag) {
+TEST(RedisKeys, R_20_TheHashIsTheOnlyHashTag) {
     const record_id id{"acme", "ORDER_CREATE", "k{1}"};
 
     EXPECT_EQ(record_key("semel:", hash, id),
