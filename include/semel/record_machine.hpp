@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "semel/audit.hpp"
 #include "semel/command.hpp"
 #include "semel/record.hpp"
 
@@ -17,17 +18,6 @@ namespace semel {
 struct instant {
     time_point now = {};
     std::uint64_t fence_floor = 0;
-};
-
-// An act that operators may be asked about later.
-struct audit_entry {
-    time_point at = {};
-    std::string act = {};
-    std::string actor = {};
-    std::string reason = {};
-    std::uint64_t fence = 0;
-
-    friend bool operator==(const audit_entry&, const audit_entry&) = default;
 };
 
 enum class change : std::uint8_t {

@@ -123,12 +123,15 @@ void operator_acts_are_audited_in_order(const subject& what, const run_options&)
                                              .act = "resolve: failed",
                                              .actor = "anna",
                                              .reason = "the bank says no",
-                                             .fence = by.fence},
+                                             .fence = by.fence,
+                                             .from = record_state::processing,
+                                             .to = record_state::failed_final},
                                             {.at = then + seconds{1},
                                              .act = "remove",
                                              .actor = "bob",
                                              .reason = "test",
-                                             .fence = std::get<answers::resolved>(resolved).fence}};
+                                             .fence = std::get<answers::resolved>(resolved).fence,
+                                             .from = record_state::failed_final}};
     EXPECT_EQ(fresh->audit(id).value(), expected);
     EXPECT_TRUE(fresh->audit(id_of("another")).value().empty());
 }

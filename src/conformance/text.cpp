@@ -181,7 +181,9 @@ std::string text(const answer& what) {
 
 std::string text(const audit_entry& what) {
     return text(what.at) + " " + quoted(what.act) + " by " + quoted(what.actor) + " because " +
-           quoted(what.reason) + " fence " + std::to_string(what.fence);
+           quoted(what.reason) + " fence " + std::to_string(what.fence) + " from " +
+           (what.from ? std::string{name(*what.from)} : "unknown") + " to " +
+           (what.to ? std::string{name(*what.to)} : "nothing");
 }
 
 } // namespace semel::conformance

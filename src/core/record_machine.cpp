@@ -280,12 +280,13 @@ applied on(commands::checkpoint&& what, const record* before, const record* show
 // -----------------------------------------------------------------------
 
 audit_entry audited(std::string_view act, std::string actor, std::string reason,
-                    std::uint64_t fence, const instant& at) {
+                    const record& before, const instant& at) {
     return {.at = at.now,
             .act = std::string{act},
             .actor = std::move(actor),
             .reason = std::move(reason),
-            .fence = fence};
+            .fence = before.holder.fence,
+            .from = before.state};
 }
 
 void settle(record& after, commands::resolve::committed&& verdict) {
@@ -325,10 +326,10 @@ applied on(commands::resolve&& what, const record* before, const record* shown, 
     after.holder = {.fence = next_fence(before, at), .owner = {}};
     after.expires_at = at.now + what.retention;
     made.said = answers::resolved{.fence = after.holder.fence};
-    made.audit = audited(act_of(what), std::move(what.actor), std::move(what.reason),
-                         what.expected_fence, at);
+    made.audit = audited(act_of(what), std::move(what.actor), std::move(what.reason), *before, at);
     std::visit([&](auto&& verdict) { settle(after, std::forward<decltype(verdict)>(verdict)); },
                std::move(what.verdict));
+    made.audit->to = after.state;
     return made;
 }
 
@@ -339,8 +340,7 @@ applied erased(answer&& said) {
 applied on(commands::remove&& what, const record* before, const record* shown, const instant& at) {
     if (shown == nullptr) return unchanged(answers::kept{});
     auto made = erased(answers::removed{});
-    made.audit =
-        audited("remove", std::move(what.actor), std::move(what.reason), before->holder.fence, at);
+    made.audit = audited("remove", std::move(what.actor), std::move(what.reason), *before, at);
     return made;
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <new>
 
+#include "core/audit_code.hpp"
 #include "stores/mysql/row.hpp"
 
 namespace semel::mysql {
@@ -264,7 +265,9 @@ result<std::vector<audit_entry>> backend::audit(const record_id& id) {
                          .act = std::string{all.bytes(1)},
                          .actor = std::string{all.bytes(2)},
                          .reason = std::string{all.bytes(3)},
-                         .fence = static_cast<std::uint64_t>(all.integer(4))});
+                         .fence = static_cast<std::uint64_t>(all.integer(4)),
+                         .from = audit_state(all.integer(5)),
+                         .to = audit_state(all.integer(6))});
     }
     return found;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/audit_code.hpp"
 #include "semel/assert.hpp"
 #include "semel/record_machine.hpp"
 #include "stores/mysql/row.hpp"
@@ -299,9 +300,11 @@ std::string statement_texts::add_audit(const row_buffer& id, const audit_entry& 
     row_buffer values;
     values.add_row().add(it.at).add(std::string_view{it.act}).add(std::string_view{it.actor});
     values.add(std::string_view{it.reason}).add(it.fence);
+    values.add(audit_code(it.from)).add(audit_code(it.to));
     return briefly_ + "INSERT INTO " + audit_ +
-           " (tenant,operation,`key`,at,act,actor,reason,fence) SELECT " + std::string{id.row(0)} +
-           "," + std::string{values.row(0)} + " FROM DUAL WHERE " + std::string{saved} + "=1";
+           " (tenant,operation,`key`,at,act,actor,reason,fence,from_state,to_state) SELECT " +
+           std::string{id.row(0)} + "," + std::string{values.row(0)} + " FROM DUAL WHERE " +
+           std::string{saved} + "=1";
 }
 
 std::string statement_texts::raise_floor(std::uint64_t at_least) const {
@@ -340,8 +343,8 @@ std::string statement_texts::forget_all_checkpoints(const row_buffer& ids) const
 }
 
 std::string statement_texts::audit(const row_buffer& id) const {
-    return "SELECT at,act,actor,reason,fence FROM " + audit_ + " WHERE " + key_equals(id) +
-           " ORDER BY id";
+    return "SELECT at,act,actor,reason,fence,from_state,to_state FROM " + audit_ + " WHERE " +
+           key_equals(id) + " ORDER BY id";
 }
 
 // ---- searches -----------------------------------------------------------------------------------
@@ -377,7 +380,8 @@ std::string statement_texts::probe() const {
     const auto add = [&](const std::string& one) { made += ";EXPLAIN " + one; };
     add("SELECT version,due_at," + column_list("") + " FROM " + record_ + " WHERE tenant=''");
     add("SELECT position,name,data FROM " + checkpoint_ + " WHERE tenant=''");
-    add("SELECT id,at,act,actor,reason,fence FROM " + audit_ + " WHERE tenant=''");
+    add("SELECT id,at,act,actor,reason,fence,from_state,to_state FROM " + audit_ +
+        " WHERE tenant=''");
     for (const auto* table : {&record_, &checkpoint_}) {
         add("DELETE FROM " + *table + " WHERE tenant=''");
     }

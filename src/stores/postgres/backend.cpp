@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "core/audit_code.hpp"
 #include "stores/postgres/row.hpp"
 
 namespace semel::postgres {
@@ -221,7 +222,9 @@ result<std::vector<audit_entry>> backend::audit(const record_id& id) {
                          .act = std::string{all.bytes(row, 1)},
                          .actor = std::string{all.bytes(row, 2)},
                          .reason = std::string{all.bytes(row, 3)},
-                         .fence = static_cast<std::uint64_t>(all.integer(row, 4))});
+                         .fence = static_cast<std::uint64_t>(all.integer(row, 4)),
+                         .from = audit_state(all.integer(row, 5)),
+                         .to = audit_state(all.integer(row, 6))});
     }
     return found;
 }

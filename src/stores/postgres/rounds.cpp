@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/audit_code.hpp"
 #include "semel/assert.hpp"
 #include "stores/postgres/row.hpp"
 
@@ -211,6 +212,7 @@ void rounds::send_audit(batch_call& to) {
     group.add(static_cast<std::int64_t>(to.who.size())).add(it.at);
     group.add(std::string_view{it.act}).add(std::string_view{it.actor});
     group.add(std::string_view{it.reason}).add(it.fence);
+    group.add(audit_code(it.from)).add(audit_code(it.to));
 }
 
 std::vector<call> rounds::calls(haste how) {

@@ -156,14 +156,16 @@ batch_statement make_load() {
 }
 
 group_types audit_group() {
-    return {number, number, bytes, bytes, bytes, number};
+    return {number, number, bytes, bytes, bytes, number, number, number};
 }
 
 std::string add_audit(int& next, const std::string& changed) {
-    return "a AS (INSERT INTO semel_audit (tenant, operation, key, at, act, actor, reason, fence) "
-           "SELECT x.tenant, x.operation, x.key, e.at, e.act, e.actor, e.reason, e.fence FROM " +
-           unnest(audit_group(), next) + " AS e (row, at, act, actor, reason, fence) JOIN " +
-           changed + " x ON x.row = e.row)";
+    return "a AS (INSERT INTO semel_audit (tenant, operation, key, at, act, actor, reason, fence, "
+           "from_state, to_state) SELECT x.tenant, x.operation, x.key, e.at, e.act, e.actor, "
+           "e.reason, e.fence, e.from_state, e.to_state FROM " +
+           unnest(audit_group(), next) +
+           " AS e (row, at, act, actor, reason, fence, from_state, to_state) JOIN " + changed +
+           " x ON x.row = e.row)";
 }
 
 batch_statement make_save() {
@@ -270,8 +272,9 @@ statement_texts::statement_texts(std::string_view prefix)
       impatient{.name = "semel_impatient",
                 .text = "SELECT set_config('lock_timeout', '5ms', true)"},
       audit{.name = "semel_audit",
-            .text = "SELECT at, act, actor, reason, fence FROM semel_audit WHERE tenant = "
-                    "$1::bytea AND operation = $2::bytea AND key = $3::bytea ORDER BY id"},
+            .text = "SELECT at, act, actor, reason, fence, from_state, to_state FROM "
+                    "semel_audit WHERE tenant = $1::bytea AND operation = $2::bytea AND key = "
+                    "$3::bytea ORDER BY id"},
       search_ids{.name = "semel_search_ids",
                  .text = "SELECT " + search_columns() + " FROM semel_record" + between_ids()},
       search_ref(make_search("semel_search_ref", "result_ref = $10::bytea AND result_ref <> ''")),

@@ -1,5 +1,7 @@
 #include "stores/redis/record_codec.hpp"
 
+#include "core/audit_code.hpp"
+
 namespace semel::redis {
 
 namespace {
@@ -206,6 +208,8 @@ std::string encode(const audit_entry& what) {
     append(made, std::string_view{what.act});
     append(made, std::string_view{what.actor});
     append(made, std::string_view{what.reason});
+    append(made, static_cast<std::uint8_t>(audit_code(what.from)));
+    append(made, static_cast<std::uint8_t>(audit_code(what.to)));
     return made;
 }
 
@@ -216,6 +220,9 @@ result<audit_entry> decode_audit(std::string_view bytes) {
     made.act = from.text();
     made.actor = from.text();
     made.reason = from.text();
+    if (from.intact() && from.done()) return made; // from before states were kept
+    made.from = audit_state(static_cast<std::int8_t>(from.number<std::uint8_t>()));
+    made.to = audit_state(static_cast<std::int8_t>(from.number<std::uint8_t>()));
     if (!from.intact() || !from.done()) return corrupt("an audit entry");
     return made;
 }

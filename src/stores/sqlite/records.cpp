@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/audit_code.hpp"
 #include "stores/sqlite/statements.hpp"
 
 namespace semel::sqlite {
@@ -140,6 +141,7 @@ result<void> records::keep(const record_id& id, const audit_entry& what) {
     bind_id(add, id);
     add.bind(4, what.at).bind(5, what.act).bind(6, what.actor).bind(7, what.reason);
     add.bind(8, as_integer(what.fence));
+    add.bind(9, audit_code(what.from)).bind(10, audit_code(what.to));
     return run(add);
 }
 
@@ -155,7 +157,9 @@ result<std::vector<audit_entry>> records::audit(const record_id& id) {
                          .act = std::string{select.bytes(1)},
                          .actor = std::string{select.bytes(2)},
                          .reason = std::string{select.bytes(3)},
-                         .fence = std::bit_cast<std::uint64_t>(select.integer(4))});
+                         .fence = std::bit_cast<std::uint64_t>(select.integer(4)),
+                         .from = audit_state(select.integer(5)),
+                         .to = audit_state(select.integer(6))});
     }
 }
 

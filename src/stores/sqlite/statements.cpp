@@ -80,10 +80,10 @@ statement_texts::statement_texts(std::string_view prefix) {
     raise_floor = sql("UPDATE semel_meta SET value = ?1 WHERE name = 'fence_floor' AND value < ?1");
 
     add_audit =
-        sql("INSERT INTO semel_audit (tenant, operation, key, at, act, actor, reason, fence)"
-            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
-    load_audit =
-        sql("SELECT at, act, actor, reason, fence FROM semel_audit" + this_record + " ORDER BY id");
+        sql("INSERT INTO semel_audit (tenant, operation, key, at, act, actor, reason, fence, "
+            "from_state, to_state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
+    load_audit = sql("SELECT at, act, actor, reason, fence, from_state, to_state FROM semel_audit" +
+                     this_record + " ORDER BY id");
 
     search_ids = sql(search("", id_columns));
     search_ref = sql(search("result_ref = ?9 AND result_ref <> x'' AND ", sorted_columns));

@@ -120,7 +120,9 @@ TEST(Resolve, IsAudited) {
                                .act = "resolve: not executed",
                                .actor = "anna",
                                .reason = "asked the bank",
-                               .fence = by.fence};
+                               .fence = by.fence,
+                               .from = record_state::processing,
+                               .to = record_state::failed_retryable};
     EXPECT_EQ(m.audit, expected);
 }
 
@@ -145,8 +147,12 @@ TEST(Remove, IsAudited) {
 
     m.expect<answers::removed>(commands::remove{.actor = "bob", .reason = "test data"});
 
-    const audit_entry expected{
-        .at = noon, .act = "remove", .actor = "bob", .reason = "test data", .fence = by.fence};
+    const audit_entry expected{.at = noon,
+                               .act = "remove",
+                               .actor = "bob",
+                               .reason = "test data",
+                               .fence = by.fence,
+                               .from = record_state::processing};
     EXPECT_EQ(m.audit, expected);
 }
 

@@ -42,7 +42,7 @@ TEST_F(SqliteProcesses, ManyMayCreateTheTablesAtTheSameTime) {
     }
 
     for (const pid_t child : children) EXPECT_EQ(end_of(child), 0);
-    EXPECT_EQ(sql("SELECT value FROM semel_meta WHERE name = 'schema_version'"), "1");
+    EXPECT_EQ(sql("SELECT value FROM semel_meta WHERE name = 'schema_version'"), "2");
 }
 
 TEST_F(SqliteProcesses, ManyContendAndEveryKeyIsStartedOnce) {

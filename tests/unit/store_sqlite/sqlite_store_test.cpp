@@ -174,7 +174,8 @@ TEST_F(SqliteStore, KeepsAnAuditTrailPerRecord) {
                                .act = "remove",
                                .actor = "olga",
                                .reason = "asked to",
-                               .fence = mine.by.fence};
+                               .fence = mine.by.fence,
+                               .from = record_state::processing};
     EXPECT_EQ(trail, std::vector<audit_entry>{expected});
 }
 
