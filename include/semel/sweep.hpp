@@ -21,9 +21,13 @@ struct sweep_report {
 };
 
 struct sweep_options {
-    duration idle = std::chrono::minutes{1};       // after a sweep that left nothing behind
-    duration busy = std::chrono::milliseconds{50}; // between batches while there is more
-    std::size_t records_max = 1'000;               // per batch
+    duration idle = std::chrono::minutes{1};      // after a sweep that left nothing behind
+    duration busy = std::chrono::milliseconds{5}; // at least, between batches while there is more
+    std::size_t records_max = 1'000;              // per batch
+    // A batch that took longer makes the next ones smaller.
+    duration batch_time = std::chrono::milliseconds{100};
+    // How much of the time it may work while there is more, in percent: the rest it stays away.
+    unsigned share_percent = 50;
 };
 
 } // namespace semel

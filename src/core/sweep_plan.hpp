@@ -1,6 +1,8 @@
-// When to sweep next: batch after batch while there is more, throttled, and rarely when there is
-// not.
+// When to sweep next, and how much: batch after batch while there is more, bounded in records and
+// time, throttled, and rarely when there is nothing.
 #pragma once
+
+#include <cstddef>
 
 #include "semel/result.hpp"
 #include "semel/sweep.hpp"
@@ -8,7 +10,24 @@
 
 namespace semel {
 
-// How long to stay away after this report (or failure).
-[[nodiscard]] duration next_sweep(const sweep_options& options, const result<sweep_report>& last);
+// invalid_argument names the option.
+[[nodiscard]] result<void> check(const sweep_options& options);
+
+// Plain value; no thread-safety of its own.
+class sweep_pace {
+public:
+    explicit sweep_pace(const sweep_options& options)
+        : options_(options), records_max_(options.records_max) {}
+
+    // Of the next batch.
+    [[nodiscard]] std::size_t records_max() const { return records_max_; }
+
+    // How long to stay away after this report (or failure) of a batch that took so long.
+    [[nodiscard]] duration next(const result<sweep_report>& last, duration took);
+
+private:
+    const sweep_options options_;
+    std::size_t records_max_;
+};
 
 } // namespace semel

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "core/sweep_plan.hpp"
 #include "engine/recycled.hpp"
 
 namespace semel {
@@ -38,7 +37,8 @@ engine_core::engine_core(std::unique_ptr<store> store, operation_policy fallback
       records(std::move(store)),
       hears(dynamic_cast<watchable*>(records.get())),
       in_flight(options.limits),
-      keeper(*records, *runtime) {
+      keeper(*records, *runtime),
+      pace_(options.sweep) {
     check(options).value();
     check(defaults, options.limits).value();
     for (const auto& [operation, policy] : options.operations) {
@@ -138,13 +138,14 @@ void engine_core::schedule_sweep(duration after) {
 
 void engine_core::sweep() {
     if (closing_) return;
-    const auto report = records->sweep({.records_max = options.sweep.records_max});
+    const local_time begun = runtime->now();
+    const auto report = records->sweep({.records_max = pace_.records_max()});
     if (report) {
         counters.swept.fetch_add(report->removed, std::memory_order_relaxed);
     } else {
         log_warning(*log, "sweep failed", {{"why", describe(report.error())}});
     }
-    schedule_sweep(next_sweep(options.sweep, report));
+    schedule_sweep(pace_.next(report, runtime->now() - begun));
 }
 
 engine_counters engine_core::snapshot() const {

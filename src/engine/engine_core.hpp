@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/sweep_plan.hpp"
 #include "engine/attempt.hpp"
 #include "engine/flights.hpp"
 #include "engine/lease_keeper.hpp"
@@ -79,6 +80,7 @@ private:
     void sweep();
     void schedule_sweep(duration after);
 
+    sweep_pace pace_; // touched by one sweep at a time, on the chores thread
     alignas(64) std::atomic<std::size_t> running_ = 0;
     std::atomic<bool> closing_ = false;
     std::atomic<bool> giving_up_ = false;

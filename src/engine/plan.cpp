@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/sweep_plan.hpp"
 #include "semel/key.hpp"
 
 namespace semel {
@@ -90,7 +91,7 @@ result<void> check(const engine_options& options) {
     static constexpr duration safe = std::chrono::hours{24 * 366 * 1'000};
     const limits& bounds = options.limits;
     if (bounds.duration_max > safe) return invalid("duration_max", "is longer than 1,000 years");
-    if (options.sweep.records_max == 0) return invalid("sweep.records_max", "must be at least 1");
+    if (auto fine = check(options.sweep); !fine) return fine;
     return all(
         [&] { return check_delay("store_patience", options.store_patience, bounds); },
         [&] { return check_delay("confirm_max", options.confirm_max, bounds); },

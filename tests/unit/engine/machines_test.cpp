@@ -359,9 +359,44 @@ TEST(Backoff, SpreadsCallersAndRepeatsItself) {
 TEST(SweepPlan, HurriesOnlyWhileThereIsMore) {
     const sweep_options options{.idle = 1min, .busy = 50ms};
 
-    EXPECT_EQ(next_sweep(options, sweep_report{.state = sweep_state::more}), 50ms);
-    EXPECT_EQ(next_sweep(options, sweep_report{.state = sweep_state::done}), 1min);
-    EXPECT_EQ(next_sweep(options, failure{errc::unavailable}), 1min);
+    sweep_pace pace{options};
+
+    EXPECT_EQ(pace.next(sweep_report{.state = sweep_state::more}, 1ms), 50ms);
+    EXPECT_EQ(pace.next(sweep_report{.state = sweep_state::done}, 1ms), 1min);
+    EXPECT_EQ(pace.next(failure{errc::unavailable}, 1ms), 1min);
+}
+
+TEST(SweepPlan, StaysAwayAsLongAsItsShareSays) {
+    const sweep_report more{.state = sweep_state::more};
+    sweep_pace half{{.busy = 5ms, .share_percent = 50}};
+    sweep_pace tenth{{.busy = 5ms, .share_percent = 10}};
+
+    EXPECT_EQ(half.next(more, 40ms), 40ms);
+    EXPECT_EQ(tenth.next(more, 40ms), 360ms);
+}
+
+TEST(SweepPlan, MakesBatchesSmallerUntilTheyAreShortEnough) {
+    const sweep_report more{.state = sweep_state::more};
+    sweep_pace pace{{.records_max = 1'000, .batch_time = 100ms}};
+
+    static_cast<void>(pace.next(more, 300ms));
+    EXPECT_EQ(pace.records_max(), 500);
+    static_cast<void>(pace.next(more, 80ms)); // fine as it is
+    EXPECT_EQ(pace.records_max(), 500);
+    static_cast<void>(pace.next(more, 30ms));
+    EXPECT_EQ(pace.records_max(), 1'000);
+    static_cast<void>(pace.next(more, 1ms)); // never more than it may
+    EXPECT_EQ(pace.records_max(), 1'000);
+    for (int i = 0; i < 20; ++i) static_cast<void>(pace.next(more, 1s));
+    EXPECT_EQ(pace.records_max(), 16);
+}
+
+TEST(SweepPlan, RefusesWhatMakesNoSense) {
+    EXPECT_EQ(check(sweep_options{.records_max = 0}).error().code, errc::invalid_argument);
+    EXPECT_EQ(check(sweep_options{.batch_time = 0s}).error().code, errc::invalid_argument);
+    EXPECT_EQ(check(sweep_options{.share_percent = 0}).error().code, errc::invalid_argument);
+    EXPECT_EQ(check(sweep_options{.share_percent = 101}).error().code, errc::invalid_argument);
+    EXPECT_TRUE(check(sweep_options{}));
 }
 
 } // namespace
