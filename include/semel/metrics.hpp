@@ -96,6 +96,18 @@ struct store_metrics {
     [[nodiscard]] store_snapshot snapshot() const;
 };
 
+// How many things came at once. Bucket i counts sizes up to 2^i; the last one the rest.
+class size_histogram {
+public:
+    static constexpr std::size_t bucket_count = 13; // 1, 2, 4 … 2,048, more
+
+    void record(std::size_t size) noexcept;
+    [[nodiscard]] std::array<std::uint64_t, bucket_count> snapshot() const;
+
+private:
+    std::array<counter, bucket_count> buckets_;
+};
+
 // What only a driver can know about its own work.
 struct store_counters {
     counter round_trips = {};
@@ -104,6 +116,14 @@ struct store_counters {
     counter batches = {};
     counter batch_commands = {};
     counter refused = {}; // by a full queue
+    counter queued = {};  // now
+    size_histogram batch_sizes = {};
+
+    void count_batch(std::size_t commands) noexcept {
+        batches.add();
+        batch_commands.add(commands);
+        batch_sizes.record(commands);
+    }
 
     struct values {
         std::uint64_t round_trips = 0;
@@ -112,6 +132,8 @@ struct store_counters {
         std::uint64_t batches = 0;
         std::uint64_t batch_commands = 0;
         std::uint64_t refused = 0;
+        std::uint64_t queued = 0;
+        std::array<std::uint64_t, size_histogram::bucket_count> batch_sizes = {};
     };
     [[nodiscard]] values snapshot() const;
 };

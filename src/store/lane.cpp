@@ -73,11 +73,15 @@ bool batch_lane::admit(const ticket& one) {
     if (reserved(one.it.what)) return true;
     const bool room = callers_.size() < options_.queue_max &&
                       caller_bytes_ + one.bytes <= options_.queue_bytes_max;
-    if (!room) ++refused_;
+    if (!room) {
+        ++refused_;
+        if (options_.counters != nullptr) options_.counters->refused.add();
+    }
     return room;
 }
 
 void batch_lane::enqueue(ticket& one) {
+    if (options_.counters != nullptr) options_.counters->queued.add();
     if (reserved(one.it.what)) {
         owners_.push_back(&one);
     } else {
@@ -198,6 +202,7 @@ std::vector<batch_lane::ticket*> batch_lane::take_batch() {
     take(callers_, batch, bytes);
     for (std::size_t at = owners; at < batch.size(); ++at) caller_bytes_ -= batch[at]->bytes;
     for (ticket* one : batch) one->taken = true;
+    if (options_.counters != nullptr) options_.counters->queued.subtract(batch.size());
     rooms_.next();
     return batch;
 }

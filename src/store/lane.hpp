@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "semel/function.hpp"
+#include "semel/metrics.hpp"
 #include "semel/store.hpp"
 #include "store/waiting_rooms.hpp"
 
@@ -44,6 +45,7 @@ struct lane_options {
     std::size_t queue_bytes_max = std::size_t{256} << 20;
     std::size_t batch_max = 256;
     std::size_t batch_bytes_max = std::size_t{8} << 20;
+    store_counters* counters = nullptr; // outlives the lane; null: nothing is counted
 };
 
 // Where a lane's asynchronous batches run: the lane asks, once per burst, that somebody calls

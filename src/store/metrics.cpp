@@ -103,13 +103,27 @@ store_snapshot store_metrics::snapshot() const {
     return taken;
 }
 
+void size_histogram::record(std::size_t size) noexcept {
+    const auto index = size <= 1 ? 0 : static_cast<std::size_t>(std::bit_width(size - 1));
+    buckets_[std::min(index, bucket_count - 1)].add();
+}
+
+std::array<std::uint64_t, size_histogram::bucket_count> size_histogram::snapshot() const {
+    std::array<std::uint64_t, bucket_count> taken{};
+    std::transform(buckets_.begin(), buckets_.end(), taken.begin(),
+                   [](const counter& one) { return one.get(); });
+    return taken;
+}
+
 store_counters::values store_counters::snapshot() const {
     return {.round_trips = round_trips.get(),
             .commits = commits.get(),
             .record_writes = record_writes.get(),
             .batches = batches.get(),
             .batch_commands = batch_commands.get(),
-            .refused = refused.get()};
+            .refused = refused.get(),
+            .queued = queued.get(),
+            .batch_sizes = batch_sizes.snapshot()};
 }
 
 cache_counters::values cache_counters::snapshot() const {

@@ -98,7 +98,9 @@ result<std::unique_ptr<store>> open_server_store(std::unique_ptr<Session> sessio
         if (!opened) return std::move(opened).error();
         made.lanes.push_back(*std::move(opened));
     }
-    return std::unique_ptr<store>{std::make_unique<made_store>(std::move(made), options.lane)};
+    lane_options lane = options.lane;
+    lane.counters = options.counters; // only those that outlive the lanes
+    return std::unique_ptr<store>{std::make_unique<made_store>(std::move(made), lane)};
 }
 
 } // namespace semel

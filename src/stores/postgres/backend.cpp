@@ -96,8 +96,7 @@ result<std::unique_ptr<backend>> backend::open(const session_options& options,
 }
 
 void backend::execute(std::span<job* const> batch) {
-    counters_.batches.add();
-    counters_.batch_commands.add(batch.size());
+    counters_.count_batch(batch.size());
     const local_time deadline = local_clock::now() + options_.to.answer_timeout;
     std::vector<pending> all(batch.size());
     std::vector<pending*> usual;

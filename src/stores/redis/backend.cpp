@@ -23,8 +23,7 @@ void backend::execute(std::span<job* const> batch) {
     open_.clear();
     for (job* one : batch) open_.emplace_back(*one, setting_);
     if (counters_ != nullptr) {
-        counters_->batches.add();
-        counters_->batch_commands.add(batch.size());
+        counters_->count_batch(batch.size());
     }
     const std::lock_guard lock{on_->mutex};
     for (int round = 0; !open_.empty() && round < rounds_max; ++round) exchange(on_->it);

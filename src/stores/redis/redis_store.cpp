@@ -152,8 +152,9 @@ result<std::unique_ptr<store>> open_redis_store(const redis_options& options) {
         if (!fit) return std::move(fit).error();
     }
     return std::unique_ptr<store>{std::make_unique<redis_store>(
-        *std::move(parts),
-        lane_options{.queue_max = options.queue_max, .batch_max = options.batch_max})};
+        *std::move(parts), lane_options{.queue_max = options.queue_max,
+                                        .batch_max = options.batch_max,
+                                        .counters = options.counters})};
 }
 
 } // namespace semel
