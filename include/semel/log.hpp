@@ -95,6 +95,11 @@ inline void log_error(logger& to, std::string_view message,
 // follow one key through the logs; a key that is easily guessed can be found by trying.
 [[nodiscard]] std::string log_key(std::string_view key);
 
+enum class keys_in_logs : std::uint8_t { hashed, plain };
+
+// For a whole process whose operator asks for it: from here on log_key() gives the key itself.
+void show_keys(keys_in_logs how);
+
 // Writes nothing. The same one every time.
 [[nodiscard]] std::shared_ptr<logger> null_logger();
 

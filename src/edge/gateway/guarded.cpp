@@ -6,6 +6,7 @@
 #include "edge/gateway/forwarding.hpp"
 #include "edge/gateway/probe.hpp"
 #include "semel/http/problem.hpp"
+#include "semel/http/trace.hpp"
 
 namespace semel::edge {
 namespace {
@@ -118,9 +119,11 @@ http::settled guarded::settled_of(upstream_failure&& why) {
         return http::settle(call_, http::nothing_sent{.why = std::move(why.why)});
     }
     gateway_->unanswered.add();
-    log_warning(
-        *gateway_->log, "no full answer from the upstream: the outcome is unknown",
-        {{"operation", call_.what.operation}, {"key", log_key(call_.what.key)}, {"why", why.why}});
+    log_warning(*gateway_->log, "no full answer from the upstream: the outcome is unknown",
+                {{"operation", call_.what.operation},
+                 {"key", log_key(call_.what.key)},
+                 {"trace", http::trace_of(head_.headers)},
+                 {"why", why.why}});
     return http::settle(call_, http::no_answer{.why = std::move(why.why)});
 }
 
@@ -158,6 +161,12 @@ void guarded::ask_probe(std::uint64_t fence) {
 }
 
 void guarded::answer(http::response with) {
+    log_debug(*gateway_->log, "answered",
+              {{"operation", call_.what.operation},
+               {"key", log_key(call_.what.key)},
+               {"trace", http::trace_of(head_.headers)},
+               {"status", with.status},
+               {"replayed", with.headers.contains("Idempotent-Replayed")}});
     if (client_ != nullptr) client_->send(std::move(with));
 }
 

@@ -65,6 +65,15 @@ TEST(LogKey, IsShortStableAndNotTheKey) {
     EXPECT_EQ(log_key(""), "2d06800538d3") << "the same in every version";
 }
 
+TEST(LogKey, IsTheKeyItselfWhereTheOperatorAsksForIt) {
+    show_keys(keys_in_logs::plain);
+    const std::string shown = log_key("order-4711");
+    show_keys(keys_in_logs::hashed);
+
+    EXPECT_EQ(shown, "order-4711");
+    EXPECT_NE(log_key("order-4711"), "order-4711");
+}
+
 TEST(NullLogger, WantsNothing) {
     const auto to = null_logger();
 
