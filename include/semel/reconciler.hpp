@@ -1,0 +1,121 @@
+// The reconciler: settles records whose owner has gone, by asking the application what happened.
+//
+//   semel::reconciler settles{engine.records(), {.operations = {{"PAY", {.probe =
+//   ask_the_bank}}}}}; settles.start();
+//
+// It looks for processing records whose lease has lapsed. Past alert_after somebody is told. Past
+// settle_after the operation's probe is asked, if the record was begun with on_lease_expiry probe,
+// and its answer is stored as the record's end; the next repeat replays it. A record begun with
+// hold waits for an operator, and one begun with retry for its client.
+//
+// Any number of reconcilers may work on one store: each question is claimed by a record of its own
+// (tenant "semel", operation "reconcile"), so one of them asks; and a verdict is bound to the fence
+// that was judged, so one verdict is stored. Every verdict is in the record's audit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "semel/alert.hpp"
+#include "semel/log.hpp"
+#include "semel/search.hpp"
+#include "semel/store.hpp"
+#include "semel/time.hpp"
+
+namespace semel {
+
+namespace probes {
+// The effect took place, and this is its answer.
+struct committed {
+    stored_result result = {};
+};
+// It did not, and will not: the same request may run again.
+struct not_executed {};
+// Nobody can tell yet; asked again later.
+struct unknown {
+    std::string why = {};
+};
+} // namespace probes
+
+using probe_answer = std::variant<probes::unknown, probes::not_executed, probes::committed>;
+
+// Blocks until it knows, within probe_max; an exception counts as unknown. May be called by several
+// threads at once, for different records. The record has neither body nor checkpoints.
+using probe = std::function<probe_answer(const found_record&)>;
+
+struct reconcile_rule {
+    duration alert_after = std::chrono::minutes{5};   // past the lease
+    duration settle_after = std::chrono::minutes{10}; // past the lease
+    duration retention = std::chrono::hours{24};      // of a record that was settled
+    semel::probe probe = {};                          // none: an operator decides
+};
+
+struct reconciler_options {
+    reconcile_rule defaults = {};
+    std::map<std::string, reconcile_rule> operations = {};
+    // Between two passes; longer where searching takes a tenth of that (Redis has no index for it).
+    duration every = std::chrono::seconds{30};
+    duration probe_max = std::chrono::minutes{1};   // after that another instance may ask
+    duration ask_again = std::chrono::seconds{30};  // after an unknown; twice as long each time
+    duration ask_again_max = std::chrono::hours{1}; // … up to this
+    duration alert_again = std::chrono::hours{24};  // about the same record
+    std::size_t records_max = 10'000;               // looked at in one pass
+    std::size_t probes_at_once = 4;
+    std::string actor = "reconciler"; // in the audit
+    // Called once per operation and pass for records that are new to all instances; must not throw.
+    std::function<void(const alert&)> on_alert = {};
+    std::shared_ptr<logger> log = {};   // default: none
+    std::optional<time_point> now = {}; // for tests only: it stands in for the store's clock
+};
+
+// What one pass did.
+struct reconcile_report {
+    std::size_t stuck = 0;     // found, of any policy, past their alert_after
+    std::size_t asked = 0;     // questions
+    std::size_t committed = 0; // verdicts that were stored
+    std::size_t not_executed = 0;
+    std::size_t unknown = 0;  // answers that settle nothing
+    std::size_t late = 0;     // answers about what somebody else had settled meanwhile
+    std::size_t left = 0;     // held for an operator, or a client's to run again
+    std::size_t alerted = 0;  // records that somebody was told about
+    std::size_t failures = 0; // questions to the store that it did not answer
+    duration search_took = {};
+};
+
+// Sums since it began, and `stuck` of the last pass.
+struct reconcile_counts {
+    std::uint64_t passes = 0;
+    reconcile_report sum = {};
+    std::uint64_t stuck_now = 0;
+};
+
+// Thread-safe. The store outlives it.
+class reconciler {
+public:
+    // Throws failure_error (invalid_argument) on times that are not positive.
+    reconciler(store& records, reconciler_options options);
+    ~reconciler();
+    reconciler(const reconciler&) = delete;
+    reconciler& operator=(const reconciler&) = delete;
+
+    // One pass, now, on this thread and probes_at_once - 1 more. unavailable and the like: the
+    // store could not be searched.
+    result<reconcile_report> pass();
+
+    // Passes on a thread of its own, from now until stop() or the destructor.
+    void start();
+    void stop();
+
+    [[nodiscard]] reconcile_counts counts() const;
+
+private:
+    struct parts;
+    std::unique_ptr<parts> parts_;
+};
+
+} // namespace semel
