@@ -25,7 +25,11 @@ void add_fingerprint_commands(CLI::App& tool); // canonical, fingerprint
 void add_gateway_command(CLI::App& tool);      // gateway
 void add_id_commands(CLI::App& tool);          // id new, id show
 void add_migrate_command(CLI::App& tool);      // migrate
+void add_reconcile_command(CLI::App& tool);    // reconcile
+void add_records_commands(CLI::App& tool);     // records list, show, resolve, delete, export
 void add_serve_command(CLI::App& tool);        // serve
+void add_stats_command(CLI::App& tool);        // stats
+void add_sweep_command(CLI::App& tool);        // sweep
 void add_token_commands(CLI::App& tool);       // token new, token list, token revoke
 
 } // namespace semel::app

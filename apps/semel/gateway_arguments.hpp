@@ -27,6 +27,7 @@ struct gateway_arguments {
     std::string lease = "30s", retention = "24h", wait = "10s";
     std::string on_lease_expiry = "retry";
     std::string probe = {};
+    std::string alert_after = "5m", settle_after = "10m";
     bool fail_open = false;
     std::string forward = "same";
     std::size_t body_max = std::size_t{8} << 20U;

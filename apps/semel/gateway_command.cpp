@@ -2,11 +2,14 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "duration_text.hpp"
 #include "edge/gateway/gateway.hpp"
 #include "gateway_arguments.hpp"
+#include "http_probe.hpp"
 #include "opened.hpp"
 #include "semel/engine.hpp"
 #include "semel/open.hpp"
+#include "semel/reconciler.hpp"
 #include "signals.hpp"
 
 namespace semel::app {
@@ -17,12 +20,25 @@ std::string store_kind(const std::string& url) {
     return url.substr(0, url.find(':'));
 }
 
+// Alerts go into the log: a webhook is for `semel serve`.
+reconciler_options reconciling(const gateway_arguments& with,
+                               const edge::gateway_options& gateway) {
+    reconciler_options made{
+        .defaults = {.alert_after = parse_duration("--alert-after", with.alert_after),
+                     .settle_after = parse_duration("--settle-after", with.settle_after)},
+        .log = make_spdlog_logger({.level = log_level::warning})};
+    made.operations = opened(rules_of(gateway, made.defaults));
+    return made;
+}
+
 void serve(const gateway_arguments& with) {
     const edge::gateway_options options = options_of(with);
     signals stop{SIGTERM, SIGINT};
     semel::engine engine{
         opened(open(with.store)), {}, {.operations = edge::operations_of(options).value()}};
     const auto gateway = opened(edge::gateway::start(options, engine));
+    reconciler settles{engine.records(), reconciling(with, options)};
+    settles.start();
     std::cout << "semel gateway: listening on " << (options.server.tls ? "https://" : "http://")
               << gateway->address().text() << ", upstream " << with.upstream << ", store "
               << store_kind(with.store) << std::endl;
@@ -96,6 +112,14 @@ void add_route_options(CLI::App& command, gateway_arguments& with) {
         ->group(group);
     command.add_option("--probe", with.probe, "path of the upstream that knows what happened")
         ->type_name("PATH")
+        ->group(group);
+    command.add_option("--alert-after", with.alert_after, "past the lease: a warning in the log")
+        ->capture_default_str()
+        ->type_name("TIME")
+        ->group(group);
+    command.add_option("--settle-after", with.settle_after, "past the lease: the probe is asked")
+        ->capture_default_str()
+        ->type_name("TIME")
         ->group(group);
     command.add_flag("--fail-open", with.fail_open, "go on without the store while it is away")
         ->group(group);

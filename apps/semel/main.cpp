@@ -36,7 +36,11 @@ int main(int argc, char** argv) {
     semel::app::add_gateway_command(tool);
     semel::app::add_id_commands(tool);
     semel::app::add_migrate_command(tool);
+    semel::app::add_reconcile_command(tool);
+    semel::app::add_records_commands(tool);
     semel::app::add_serve_command(tool);
+    semel::app::add_stats_command(tool);
+    semel::app::add_sweep_command(tool);
     semel::app::add_token_commands(tool);
 
     try {

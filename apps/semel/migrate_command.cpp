@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "progress.hpp"
 #include "semel/open.hpp"
 
 namespace semel::app {
@@ -34,7 +35,10 @@ void print(const migration_report& did, migrate_mode mode) {
 
 void run(const migrate_arguments& with) {
     const auto mode = with.dry_run ? migrate_mode::dry_run : migrate_mode::run;
-    const auto did = migrate(with.store, mode, {.table_prefix = with.prefix});
+    const auto did = [&] {
+        const progress shown{"migrate"};
+        return migrate(with.store, mode, {.table_prefix = with.prefix});
+    }();
     if (did) return print(*did, mode);
     if (wrong_input(did.error().code)) throw usage_error(describe(did.error()));
     throw std::runtime_error(describe(did.error()));

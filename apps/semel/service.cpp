@@ -1,9 +1,11 @@
 #include "service.hpp"
 
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "edge/admin/metrics.hpp"
+#include "http_probe.hpp"
 #include "opened.hpp"
 
 namespace semel::app {
@@ -13,6 +15,7 @@ service::service(config::config with)
       timers_(make_system_runtime()),
       tokens_(std::make_shared<config::live_tokens>()),
       buffered_(std::make_shared<edge::byte_budget>(config_.limits.buffered_bytes_max)) {
+    show_keys(config_.log.keys);
     if (!config_.tenants.tokens.empty()) read_tokens();
     engine_.emplace(opened(open_store(config_.store, meters_)), operation_policy{},
                     engine_options_of(config_, log_));
@@ -29,10 +32,30 @@ service::service(config::config with)
         options.server.buffered = buffered_;
         gateway_ = opened(edge::gateway::start(std::move(options), *engine_));
     }
+    start_housekeeping();
     if (config_.server.admin_listen.empty()) return;
     admin_.emplace(records, *timers_, edge::admin_options{.metrics = [this] { return metrics(); }});
     admin_server_ =
         opened(edge::server::start(admin_options_of(config_, log_), admin_->requests()));
+}
+
+void service::start_housekeeping() {
+    const config::alerts_section& limits = config_.alerts;
+    const auto share = [](std::size_t percent) { return static_cast<double>(percent) / 100; };
+    alerts_ = std::make_unique<alert_sender>(limits.webhook.text, log_);
+    watch_.emplace(
+        alert_limits{.replay_share = share(limits.replay_percent),
+                     .mismatch_share = share(limits.mismatch_percent),
+                     .store_failure_share = share(limits.store_failure_percent),
+                     .requests_min = limits.requests_min,
+                     .outbox_lag = limits.outbox_lag},
+        limits.every, [this] { return traffic(); }, *alerts_);
+    if (!config_.reconcile.enabled) return;
+    reconciler_options options = opened(reconciler_options_of(config_));
+    options.log = log_;
+    options.on_alert = [this](const alert& one) { alerts_->send(one); };
+    reconciler_ = std::make_unique<reconciler>(engine_->records(), std::move(options));
+    reconciler_->start();
 }
 
 // The pages go first: they look at everything else.
@@ -85,6 +108,27 @@ edge::drained service::drain() {
     return ended;
 }
 
+// Of the gateway and of the center; the outbox adds its lag here.
+traffic service::traffic() const {
+    const engine_counters engine = engine_->counters();
+    semel::traffic made{.requests = engine.executed + engine.replayed + engine.in_progress +
+                                    engine.mismatched + engine.failed + engine.in_doubt +
+                                    engine.unconfirmed + engine.unavailable,
+                        .replayed = engine.replayed,
+                        .mismatched = engine.mismatched};
+    if (center_) {
+        const edge::center_counts center = center_->counts();
+        made.requests += center.started + center.replayed;
+        made.replayed += center.replayed;
+    }
+    for (const command_snapshot& one : meters_.commands.snapshot().commands) {
+        made.store_calls += one.calls;
+        made.store_failures +=
+            std::accumulate(one.failures.begin(), one.failures.end(), std::uint64_t{0});
+    }
+    return made;
+}
+
 std::string service::metrics() const {
     edge::metrics_text page;
     edge::write(page, engine_->counters());
@@ -92,6 +136,8 @@ std::string service::metrics() const {
     edge::write(page, meters_.driver.snapshot());
     if (config_.store.cache_bytes > 0) edge::write(page, meters_.cache.snapshot());
     if (!config_.store.keys.empty()) edge::write(page, meters_.encryption);
+    if (reconciler_) edge::write(page, reconciler_->counts());
+    edge::write(page, alerts_->counts());
     std::vector<edge::served_counts> listeners;
     if (gateway_) {
         const edge::gateway_counts counts = gateway_->counts();

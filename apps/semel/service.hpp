@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "alert_sender.hpp"
 #include "config/config.hpp"
 #include "config/token_file.hpp"
 #include "edge/admin/admin.hpp"
@@ -13,6 +14,7 @@
 #include "edge/server/server.hpp"
 #include "semel/engine.hpp"
 #include "semel/log.hpp"
+#include "semel/reconciler.hpp"
 #include "semel/runtime.hpp"
 #include "wiring.hpp"
 
@@ -33,7 +35,9 @@ public:
 
 private:
     void read_tokens();
+    void start_housekeeping();
     [[nodiscard]] std::string metrics() const;
+    [[nodiscard]] semel::traffic traffic() const;
 
     // In the order in which they depend on each other.
     const config::config config_;
@@ -47,6 +51,9 @@ private:
     std::optional<edge::admin> admin_;
     std::unique_ptr<edge::gateway> gateway_;
     std::unique_ptr<edge::server> center_server_;
+    std::unique_ptr<alert_sender> alerts_;
+    std::unique_ptr<reconciler> reconciler_; // null: not wanted
+    std::optional<traffic_watch> watch_;
     std::unique_ptr<edge::server> admin_server_;
 };
 

@@ -148,8 +148,10 @@ edge::center_options center_options_of(const config::config& from,
 }
 
 engine_options engine_options_of(const config::config& from, std::shared_ptr<logger> log) {
-    engine_options made{
-        .limits = from.limits, .drain_max = from.server.drain, .log = std::move(log)};
+    engine_options made{.limits = from.limits,
+                        .sweep = from.sweep,
+                        .drain_max = from.server.drain,
+                        .log = std::move(log)};
     if (from.gateway.upstream.empty()) return made;
     auto gate = http::gate::make({.routes = routes_of(from),
                                   .tenants = http::single_tenant{"check"},

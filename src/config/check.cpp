@@ -24,6 +24,7 @@ public:
         }
         if (!edge::parse_host_port(of_.center.listen)) say("center.listen", "must be address:port");
         if (of_.store.url.text.empty()) say("store.url", "must not be empty");
+        check_operations();
         return std::move(found_);
     }
 
@@ -46,6 +47,14 @@ private:
         }
         if (server.tls_certificate.empty() != server.tls_key.empty()) {
             say("server.tls_certificate", "and server.tls_key must be given together");
+        }
+    }
+
+    void check_operations() {
+        if (of_.sweep.share_percent > 100) say("sweep.share_percent", "must be 1 to 100");
+        const std::string& hook = of_.alerts.webhook.text;
+        if (!hook.empty() && !edge::parse_base_url(hook)) {
+            say("alerts.webhook", "must be an http:// or https:// URL without a query");
         }
     }
 
@@ -98,6 +107,10 @@ private:
         }
         if (!operations_.insert(one.name).second) {
             say_at(one.where, "operation.name", "'" + one.name + "' is there twice");
+        }
+        if (!one.probe.empty() && !edge::parse_base_url(one.probe)) {
+            say_at(one.where, "operation.probe",
+                   "must be an http:// or https:// URL without a query");
         }
         check_policy(one.policy, one.where, "operation");
     }

@@ -13,6 +13,7 @@
 #include "semel/http/route.hpp"
 #include "semel/log.hpp"
 #include "semel/policy.hpp"
+#include "semel/sweep.hpp"
 #include "semel/time.hpp"
 
 namespace semel::config {
@@ -83,6 +84,32 @@ struct limits_section : semel::limits {
 struct log_section {
     log_level level = log_level::info;
     log_format format = log_format::pretty;
+    keys_in_logs keys = keys_in_logs::hashed;
+};
+
+// How long records stay in doubt before something happens; see semel/reconciler.hpp.
+struct reconcile_section {
+    bool enabled = true;
+    duration every = std::chrono::seconds{30};
+    duration alert_after = std::chrono::minutes{5};
+    duration settle_after = std::chrono::minutes{10};
+    std::size_t probes_at_once = 4;
+};
+
+struct alerts_section {
+    secret webhook = {}; // empty: none
+    duration every = std::chrono::minutes{1};
+    std::size_t replay_percent = 50;
+    std::size_t mismatch_percent = 5;
+    std::size_t store_failure_percent = 1;
+    std::size_t requests_min = 100;
+    duration outbox_lag = std::chrono::minutes{5};
+};
+
+// Of one operation; zero: as [reconcile] says.
+struct reconcile_times {
+    duration alert_after = {};
+    duration settle_after = {};
 };
 
 struct route_entry {
@@ -90,13 +117,16 @@ struct route_entry {
     std::vector<std::string> statuses = {};           // as written: "404 keep"
     std::vector<std::string> fingerprint_select = {}; // as written
     std::vector<std::string> fingerprint_ignore = {};
-    std::string probe = {};
+    std::string probe = {}; // path on the upstream
+    reconcile_times times = {};
     std::string where = {};
 };
 
 struct operation_entry {
     std::string name = {};
     operation_policy policy = {};
+    std::string probe = {}; // URL
+    reconcile_times times = {};
     std::string where = {};
 };
 
@@ -108,6 +138,9 @@ struct config {
     center_section center = {};
     limits_section limits = {};
     log_section log = {};
+    sweep_options sweep = {};
+    reconcile_section reconcile = {};
+    alerts_section alerts = {};
     std::vector<route_entry> routes = {};
     std::vector<operation_entry> operations = {};
 };

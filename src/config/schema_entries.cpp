@@ -153,6 +153,21 @@ fields content_fields(route_entry& to) {
 
 } // namespace
 
+namespace {
+
+fields time_fields(reconcile_times& to) {
+    return {
+        duration_field({"alert_after", "past the lease: somebody is told; \"0s\": as [reconcile] "
+                                       "says"},
+                       to.alert_after, zero::allowed),
+        duration_field({"settle_after", "past the lease: the service is asked; \"0s\": as "
+                                        "[reconcile] says"},
+                       to.settle_after, zero::allowed),
+    };
+}
+
+} // namespace
+
 fields fields_of(route_entry& of) {
     fields made = {
         text_field({"operation", "name of the operation, of one route only; must be given"},
@@ -166,12 +181,18 @@ fields fields_of(route_entry& of) {
     append(made, response_fields(of));
     append(made, content_fields(of));
     append(made, policy_fields(of.route.policy));
+    append(made, time_fields(of.times));
     return made;
 }
 
 fields fields_of(operation_entry& of) {
     fields made = {text_field({"name", "of the operation; must be given"}, of.name)};
     append(made, policy_fields(of.policy));
+    made.push_back(text_field({"probe", "URL that is asked what became of work whose lease lapsed, "
+                                        "where on_lease_expiry is \"probe\"; empty: an operator "
+                                        "decides"},
+                              of.probe));
+    append(made, time_fields(of.times));
     return made;
 }
 

@@ -165,6 +165,46 @@ fields limits_fields(limits_section& to) {
     };
 }
 
+fields sweep_fields(sweep_options& to) {
+    return {
+        duration_field({"every", "between two sweeps while nothing has expired"}, to.idle),
+        count_field({"records_max", "records removed at once"}, to.records_max),
+        duration_field({"batch_time", "a batch that takes longer makes the next ones smaller"},
+                       to.batch_time),
+        count_field({"share_percent", "how much of the time it may work while there is more"},
+                    to.share_percent),
+    };
+}
+
+fields reconcile_fields(reconcile_section& to) {
+    return {
+        flag_field({"enabled", "look for work whose owner has gone, tell, and ask"}, to.enabled),
+        duration_field({"every", "between two looks"}, to.every),
+        duration_field({"alert_after", "past the lease: somebody is told"}, to.alert_after),
+        duration_field({"settle_after", "past the lease: the service is asked what happened"},
+                       to.settle_after),
+        count_field({"probes_at_once", "questions under way"}, to.probes_at_once),
+    };
+}
+
+fields alerts_fields(alerts_section& to) {
+    return {
+        url_field({"webhook", "URL that is sent a JSON object for each alert; or \"file:/path\" or "
+                              "\"env:NAME\", where the URL is read from. Empty: alerts are logged "
+                              "only"},
+                  to.webhook),
+        duration_field({"every", "over which shares are taken"}, to.every),
+        count_field({"replay_percent", "of the requests: more repeats are a retry storm"},
+                    to.replay_percent),
+        count_field({"mismatch_percent", "of the requests: more are an alert"},
+                    to.mismatch_percent),
+        count_field({"store_failure_percent", "of the questions to the store: more are an alert"},
+                    to.store_failure_percent),
+        count_field({"requests_min", "fewer requests say nothing about shares"}, to.requests_min),
+        duration_field({"outbox_lag", "an event that waits longer is an alert"}, to.outbox_lag),
+    };
+}
+
 fields log_fields(log_section& to) {
     return {
         choice_field<log_level>({"level", "this and above"}, to.level,
@@ -174,6 +214,9 @@ fields log_fields(log_section& to) {
                                  {"error", log_level::error}}),
         choice_field<log_format>({"format", "lines for people or for machines"}, to.format,
                                  {{"pretty", log_format::pretty}, {"json", log_format::json}}),
+        choice_field<keys_in_logs>(
+            {"keys", "whether lines have the first digits of a key's hash or the key itself"},
+            to.keys, {{"hashed", keys_in_logs::hashed}, {"plain", keys_in_logs::plain}}),
     };
 }
 
@@ -190,6 +233,11 @@ std::vector<section> sections_of(config& of) {
         {"center", "The API for services that run the work themselves.", center_fields(of.center)},
         {"limits", "Bounds on what is kept and on what waits.", limits_fields(of.limits)},
         {"log", "Lines on standard error.", log_fields(of.log)},
+        {"sweep", "How records that have expired are removed.", sweep_fields(of.sweep)},
+        {"reconcile", "How work whose owner has gone is settled; see [operations](operations.md).",
+         reconcile_fields(of.reconcile)},
+        {"alerts", "What somebody is told about, beside the Prometheus rules.",
+         alerts_fields(of.alerts)},
     };
 }
 

@@ -100,9 +100,10 @@ void write(metrics_text& to, const store_counters::values& from) {
     counters(to, {{"store_round_trips_total", "Round trips of the driver.", from.round_trips},
                   {"store_commits_total", "Its commits.", from.commits},
                   {"store_record_writes_total", "Records it wrote.", from.record_writes},
-                  {"store_batches_total", "Its batches.", from.batches},
-                  {"store_batch_commands_total", "Commands in them.", from.batch_commands},
                   {"store_refused_total", "Questions refused by a full queue.", from.refused}});
+    gauges(to, {{"store_queued", "Questions that wait for a batch.", from.queued}});
+    to.histogram("store_batch_commands", "Commands in one batch.");
+    to.value(from.batch_sizes, from.batch_commands);
 }
 
 void write(metrics_text& to, const cache_counters::values& from) {
@@ -147,6 +148,29 @@ void write(metrics_text& to, const center_counts& from) {
          {"center_unavailable_total", "Commands the store did not answer.", from.unavailable},
          {"center_waiters_refused_total", "Begins that could not wait.", from.waiters_refused}});
     gauges(to, {{"center_waiting", "Begins that wait.", from.waiting}});
+}
+
+void write(metrics_text& to, const reconcile_counts& from) {
+    const reconcile_report& sum = from.sum;
+    gauges(to,
+           {{"reconciler_stuck", "Records past alert_after at the last look.", from.stuck_now}});
+    counters(
+        to,
+        {{"reconciler_passes_total", "Looks.", from.passes},
+         {"reconciler_asked_total", "Questions to probes.", sum.asked},
+         {"reconciler_late_total", "Answers that somebody else had settled meanwhile.", sum.late},
+         {"reconciler_alerted_total", "Records that somebody was told about.", sum.alerted},
+         {"reconciler_failures_total", "Questions the store did not answer.", sum.failures}});
+    to.counter("reconciler_verdicts_total", "Answers of probes.");
+    const std::initializer_list<std::pair<std::string_view, std::uint64_t>> verdicts = {
+        {"committed", sum.committed}, {"not_executed", sum.not_executed}, {"unknown", sum.unknown}};
+    for (const auto& [name, number] : verdicts) to.value(number, {{"verdict", name}});
+}
+
+void write(metrics_text& to, const alert_counts& from) {
+    counters(to, {{"alerts_raised_total", "Alerts that began or were over.", from.raised},
+                  {"alerts_sent_total", "Alerts the webhook took.", from.sent},
+                  {"alerts_send_failed_total", "Alerts it did not.", from.send_failed}});
 }
 
 void write(metrics_text& to, const std::vector<served_counts>& from) {

@@ -10,6 +10,7 @@
 #include "semel/encrypted.hpp"
 #include "semel/engine.hpp"
 #include "semel/metrics.hpp"
+#include "semel/reconciler.hpp"
 
 namespace semel::edge {
 
@@ -20,6 +21,14 @@ void write(metrics_text& to, const cache_counters::values& from);
 void write(metrics_text& to, const encryption_counters& from);
 void write(metrics_text& to, const gateway_counts& from);
 void write(metrics_text& to, const center_counts& from);
+void write(metrics_text& to, const reconcile_counts& from);
+// Of all instances that this process has sent or logged.
+struct alert_counts {
+    std::uint64_t raised = 0;      // began, or were over
+    std::uint64_t sent = 0;        // taken by the webhook
+    std::uint64_t send_failed = 0; // given up
+};
+void write(metrics_text& to, const alert_counts& from);
 // `listener` tells servers apart: "gateway", "center", "admin".
 struct served_counts {
     std::string_view listener;

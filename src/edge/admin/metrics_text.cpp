@@ -62,6 +62,19 @@ void metrics_text::value(const latency_snapshot& times, labels with) {
     line("_count", with, "", std::to_string(so_far));
 }
 
+void metrics_text::value(const std::array<std::uint64_t, size_histogram::bucket_count>& sizes,
+                         std::uint64_t sum) {
+    std::uint64_t so_far = 0;
+    for (std::size_t at = 0; at < sizes.size(); ++at) {
+        so_far += sizes[at];
+        const bool last = at + 1 == sizes.size();
+        const std::string bound = last ? "+Inf" : std::to_string(std::uint64_t{1} << at);
+        line("_bucket", {}, "le=\"" + bound + "\"", std::to_string(so_far));
+    }
+    line("_sum", {}, "", std::to_string(sum));
+    line("_count", {}, "", std::to_string(so_far));
+}
+
 void metrics_text::line(std::string_view suffix, labels with, std::string_view more,
                         std::string_view number) {
     std::string inside;

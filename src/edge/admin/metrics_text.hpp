@@ -1,6 +1,7 @@
 // Numbers in the text format of Prometheus (version 0.0.4). Not thread-safe.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -25,6 +26,9 @@ public:
     void value(std::uint64_t number, labels with = {});
     // A whole histogram in seconds: buckets from 16 µs to 17 s, each twice as wide as the last.
     void value(const latency_snapshot& times, labels with = {});
+    // Sizes: bucket i holds those up to 2^i, the last one the rest.
+    void value(const std::array<std::uint64_t, size_histogram::bucket_count>& sizes,
+               std::uint64_t sum);
 
     [[nodiscard]] std::string finish() && { return std::move(text_); }
 

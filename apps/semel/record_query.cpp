@@ -1,0 +1,67 @@
+#include "record_query.hpp"
+
+#include "commands.hpp"
+#include "duration_text.hpp"
+#include "opened.hpp"
+
+namespace semel::app {
+namespace {
+
+std::vector<record_state> states_of(const std::string& text) {
+    if (text.empty()) return {};
+    if (text == "processing" || text == "stuck") return {record_state::processing};
+    if (text == "succeeded") return {record_state::succeeded};
+    if (text == "failed") return {record_state::failed_retryable, record_state::failed_final};
+    throw usage_error("--state: \"" + text + "\" is none of processing, succeeded, failed, stuck");
+}
+
+} // namespace
+
+void add_query_options(CLI::App& command, query_arguments& with) {
+    const std::string group = "Which";
+    command.add_option("--tenant", with.tenant)->group(group);
+    command.add_option("--operation", with.operation)->group(group);
+    command.add_option("--key", with.key)->group(group);
+    command.add_option("--state", with.state, "processing, succeeded, failed or stuck")
+        ->group(group);
+    command.add_option("--ref", with.ref, "the reference of their result")->group(group);
+    command.add_option("--stuck-for", with.stuck_for, "past their lease for so long")
+        ->type_name("TIME")
+        ->group(group);
+    command.add_option("--older", with.older, "created so long ago, or longer")
+        ->type_name("TIME")
+        ->group(group);
+    command.add_option("--newer", with.newer, "created since then")
+        ->type_name("TIME")
+        ->group(group);
+}
+
+record_query query_of(const query_arguments& with, time_point now) {
+    record_query made{.states = states_of(with.state)};
+    if (!with.tenant.empty()) made.tenant = with.tenant;
+    if (!with.operation.empty()) made.operation = with.operation;
+    if (!with.key.empty()) made.key = with.key;
+    if (!with.ref.empty()) made.result_ref = with.ref;
+    if (with.state == "stuck") made.stuck_for = duration::zero();
+    if (!with.stuck_for.empty()) made.stuck_for = parse_duration("--stuck-for", with.stuck_for);
+    if (!with.older.empty()) made.created_until = now - parse_duration("--older", with.older);
+    if (!with.newer.empty()) made.created_from = now - parse_duration("--newer", with.newer);
+    return made;
+}
+
+void for_each_page(store& records, record_query query,
+                   const std::function<bool(const record_page&)>& take) {
+    do {
+        const record_page page = opened(records.search(query));
+        if (!take(page)) return;
+        query.cursor = page.cursor;
+    } while (!query.cursor.empty());
+}
+
+void add_id_options(CLI::App& command, id_arguments& with) {
+    command.add_option("tenant", with.tenant)->required();
+    command.add_option("operation", with.operation)->required();
+    command.add_option("key", with.key)->required();
+}
+
+} // namespace semel::app
