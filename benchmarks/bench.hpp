@@ -97,5 +97,6 @@ void gateway(const settings& how, report& to);
 void sinks(const settings& how, report& to);
 void outbox_relay(const settings& how, report& to); // `outbox` is a namespace
 void grpc(const settings& how, report& to);
+void operations(const settings& how, report& to);
 
 } // namespace semel::bench

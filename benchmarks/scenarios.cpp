@@ -13,6 +13,8 @@ const std::vector<scenario>& scenarios() {
         {"outbox", "relays beside raw loops and graphile-worker", &outbox_relay},
         {"gateway", "the gateway beside nginx as a plain proxy", &gateway},
         {"grpc", "protected gRPC services beside the same one unprotected", &grpc},
+        {"operations", "searches and sweeps among a million records, beside executions",
+         &operations},
     };
     return all;
 }
