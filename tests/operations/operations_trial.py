@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A payment whose owner is killed after the effect, settled by the reconciler or by an operator, with
-real processes: semel, a bank behind it, a webhook.
+"""A payment whose owner is killed after the effect, settled by the reconciler or by an operator,
+with real processes: semel, a bank behind it, a webhook.
 
 usage: operations_trial.py SEMEL
 """
