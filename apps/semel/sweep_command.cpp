@@ -76,7 +76,7 @@ void add_sweep_command(CLI::App& tool) {
                         "how much of the time it may work, in percent; default as configured");
     command->add_flag("--json", with->json, "for programs");
     command->footer(
-        "`semel serve` does this too. Never removes what is running, held or in doubt.");
+        "`semel serve` does this too. Never removes what is running, held or waiting for a probe.");
     command->callback([with] { run(*with); });
 }
 

@@ -130,6 +130,22 @@ TEST(MetricsText, BucketsOfAHistogramAddUp) {
     EXPECT_THAT(page, HasSubstr("semel_took_seconds_sum 60.000101\n"));
 }
 
+TEST(MetricsText, SizesAreAHistogramToo) {
+    store_counters driver;
+    for (const std::size_t size : {1, 2, 3, 5'000}) driver.count_batch(size);
+    metrics_text text;
+
+    write(text, driver.snapshot());
+    const std::string page = std::move(text).finish();
+
+    EXPECT_THAT(page, HasSubstr("semel_store_batch_commands_bucket{le=\"1\"} 1\n"));
+    EXPECT_THAT(page, HasSubstr("semel_store_batch_commands_bucket{le=\"2\"} 2\n"));
+    EXPECT_THAT(page, HasSubstr("semel_store_batch_commands_bucket{le=\"4\"} 3\n"));
+    EXPECT_THAT(page, HasSubstr("semel_store_batch_commands_bucket{le=\"2048\"} 3\n"));
+    EXPECT_THAT(page, HasSubstr("semel_store_batch_commands_bucket{le=\"+Inf\"} 4\n"));
+    EXPECT_THAT(page, HasSubstr("semel_store_batch_commands_sum 5006\n"));
+}
+
 TEST(Metrics, EveryPartHasItsFamilies) {
     store_metrics store;
     store.commands[0].calls.add(2);
@@ -145,6 +161,8 @@ TEST(Metrics, EveryPartHasItsFamilies) {
     write(text, encryption);
     write(text, gateway_counts{.guarded = 4});
     write(text, center_counts{.started = 8});
+    write(text, reconcile_counts{.passes = 2, .sum = {.committed = 3}, .stuck_now = 4});
+    write(text, alert_counts{.raised = 5});
     write(text, {{.listener = "gateway", .counts = {.requests = 12}},
                  {.listener = "admin", .counts = {.requests = 13}}});
     const std::string page = std::move(text).finish();
@@ -159,7 +177,9 @@ TEST(Metrics, EveryPartHasItsFamilies) {
           "semel_encryption_unreadable_total 3\n",
           "semel_gateway_requests_total{kind=\"guarded\"} 4\n", "semel_center_started_total 8\n",
           "semel_server_requests_total{listener=\"gateway\"} 12\n",
-          "semel_server_requests_total{listener=\"admin\"} 13\n"}) {
+          "semel_server_requests_total{listener=\"admin\"} 13\n",
+          "semel_reconciler_verdicts_total{verdict=\"committed\"} 3\n",
+          "semel_reconciler_stuck 4\n", "semel_alerts_raised_total 5\n"}) {
         EXPECT_THAT(page, HasSubstr(line));
     }
     EXPECT_THAT(page, Not(HasSubstr("command=\"purge\"")));

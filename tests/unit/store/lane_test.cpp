@@ -63,6 +63,23 @@ protected:
     NarrowLane() : Lane({.queue_max = 3, .batch_max = 2}) {}
 };
 
+class CountedLane : public Lane {
+protected:
+    CountedLane() : Lane({.queue_max = 3, .batch_max = 2, .counters = &counters}) {}
+
+    inline static store_counters counters; // made before the lane, which is in the base
+};
+
+TEST_F(CountedLane, CountsWhatWaitsAndWhatIsRefused) {
+    for (const char* key : {"a", "b", "c", "d"}) submit(key, commands::begin{});
+    EXPECT_EQ(counters.snapshot().queued, 3U);
+    EXPECT_EQ(counters.snapshot().refused, 1U);
+
+    drain();
+
+    EXPECT_EQ(counters.snapshot().queued, 0U);
+}
+
 class LightLane : public Lane {
 protected:
     // Room for two small commands in a batch and four in the queue.
