@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <latch>
 #include <map>
 #include <mutex>
@@ -59,28 +60,39 @@ protected:
     reply call(const record_id& id, command what, std::optional<time_point> at = {}) {
         return store_->call(id, std::move(what), at).value();
     }
-    claim begin(const record_id& id, lease_expiry policy, time_point at, duration lease) {
-        const auto got = call(
-            id,
-            commands::begin{.owner = {1, 1}, .lease = lease, .policy = {.on_lease_expiry = policy}},
-            at);
-        return std::get<answers::started>(got.said).by;
-    }
-    void fill() {
-        for (int i = 0; i < stuck; ++i) begin(id_of("PAY", i), lease_expiry::probe, now_ - 1h, 30s);
-        for (int i = 0; i < held; ++i) begin(id_of("HELD", i), lease_expiry::hold, now_ - 1h, 30s);
-        for (int i = 0; i < live; ++i) begin(id_of("LIVE", i), lease_expiry::retry, now_, 1h);
+    // All of an operation at once, waited for. What `make` gives for each number.
+    std::vector<reply> call_all(const std::string& operation, int count, time_point at,
+                                const std::function<command(int)>& make) {
+        std::vector<reply> got(static_cast<std::size_t>(count));
+        std::latch left{count};
         std::vector<submission> many;
-        for (int i = 0; i < expired; ++i) {
-            const record_id id = id_of("OLD", i);
-            const claim by = begin(id, lease_expiry::retry, now_ - 2h, 30s);
-            many.push_back({.what = {.id = id,
-                                     .what = commands::complete{.by = by, .retention = 1h},
-                                     .now = now_ - 2h},
-                            .done = [](const result<reply>& got) { ASSERT_TRUE(got); }});
+        for (int i = 0; i < count; ++i) {
+            many.push_back({.what = {.id = id_of(operation, i), .what = make(i), .now = at},
+                            .done = [&, i](result<reply> one) {
+                                if (one) got[static_cast<std::size_t>(i)] = *std::move(one);
+                                left.count_down();
+                            }});
         }
         store_->submit_all(std::move(many));
-        static_cast<void>(call(id_of("OLD", expired - 1), commands::lookup{}));
+        left.wait();
+        return got;
+    }
+    std::vector<reply> begin_all(const std::string& operation, int count, lease_expiry policy,
+                                 time_point at, duration lease) {
+        return call_all(operation, count, at, [&](int) -> command {
+            return commands::begin{
+                .owner = {1, 1}, .lease = lease, .policy = {.on_lease_expiry = policy}};
+        });
+    }
+    void fill() {
+        begin_all("PAY", stuck, lease_expiry::probe, now_ - 1h, 30s);
+        begin_all("HELD", held, lease_expiry::hold, now_ - 1h, 30s);
+        begin_all("LIVE", live, lease_expiry::retry, now_, 1h);
+        const auto old = begin_all("OLD", expired, lease_expiry::retry, now_ - 2h, 30s);
+        call_all("OLD", expired, now_ - 2h, [&](int i) -> command {
+            const auto& begun = old[static_cast<std::size_t>(i)].said;
+            return commands::complete{.by = std::get<answers::started>(begun).by, .retention = 1h};
+        });
     }
 
     reconciler_options options(std::shared_ptr<logger> log) {
