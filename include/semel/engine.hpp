@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -42,6 +43,8 @@ struct engine_options {
     duration completion_patience = std::chrono::minutes{10};
     // How long the destructor waits for completions that are under way.
     duration drain_max = std::chrono::seconds{30};
+    // Told of every mismatch, on whatever thread found it. Short; must not call the engine.
+    std::function<void(const mismatch_seen&)> on_mismatch = {};
     std::shared_ptr<logger> log = {};             // default: spdlog to stderr, warnings and above
     std::shared_ptr<semel::runtime> runtime = {}; // default: make_system_runtime()
 };

@@ -40,8 +40,16 @@ struct raw_outcome {
     claim by = {};
     std::uint32_t attempt = 0;
     std::optional<time_point> expires_at = {};
-    std::exception_ptr thrown = {}; // the work's own exception
+    std::optional<fingerprint> held = {}; // mismatch only: what the record was begun with
+    std::exception_ptr thrown = {};       // the work's own exception
     std::optional<failure> why = {};
+};
+
+// A request under a key that belongs to another request.
+struct mismatch_seen {
+    record_id id = {};
+    fingerprint held;  // what the record was begun with
+    fingerprint asked; // what came now
 };
 
 // Thrown by outcome::value() when there is none. `kind()` says which.

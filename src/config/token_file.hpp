@@ -63,6 +63,9 @@ public:
     [[nodiscard]] std::optional<http::grant> find(std::string_view token) const {
         return get()->find(token);
     }
+    [[nodiscard]] std::optional<http::grant> find(const fingerprint& hash) const {
+        return get()->find(hash);
+    }
 
 private:
     [[nodiscard]] std::shared_ptr<const http::token_table> get() const {

@@ -255,6 +255,7 @@ raw_outcome attempt::told_of(const raw_outcome& with) const {
 
 void attempt::answer(raw_outcome&& with) {
     bump(core_->counters.outcomes[static_cast<std::size_t>(with.kind)]);
+    core_->report(with, plan_);
     timer_.reset();
     answered_.emplace(std::move(with));
     if (done_) std::exchange(done_, {})(std::move(*answered_));

@@ -204,6 +204,7 @@ private:
         const bool refused = what.policy->mismatch == on_mismatch::refuse;
         repeated one{.index = index, .first = first};
         if (differs) one.instead = refused ? outcome_kind::mismatch : outcome_kind::in_progress;
+        if (differs && refused) core_.report({.kind = outcome_kind::mismatch, .held = held}, what);
         repeats_.push_back(one);
     }
 
@@ -225,7 +226,9 @@ private:
             }
             if (auto* over = std::get_if<begin_steps::answered>(&step)) {
                 core_.leave();
-                return settle(one.index, outcome_of(std::move(over->with)).kind);
+                const raw_outcome with = outcome_of(std::move(over->with));
+                core_.report(with, one.it->what());
+                return settle(one.index, with.kind);
             }
             if (std::holds_alternative<begin_steps::refused>(step)) {
                 core_.leave();

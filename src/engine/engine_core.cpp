@@ -118,6 +118,13 @@ std::shared_ptr<detail::cancellable> engine_core::start(request what, engine::st
     return std::make_shared<cancel_handle>(one);
 }
 
+void engine_core::report(const raw_outcome& with, const plan& what) const {
+    if (with.kind != outcome_kind::mismatch || !options.on_mismatch) return;
+    if (with.held && what.content) {
+        options.on_mismatch({.id = what.id, .held = *with.held, .asked = *what.content});
+    }
+}
+
 owner_id engine_core::new_owner() {
     return {.high = runtime->random(), .low = runtime->random() | 1}; // all zero is nobody
 }

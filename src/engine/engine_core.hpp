@@ -57,6 +57,9 @@ public:
     // An admitted attempt is over.
     void leave();
 
+    // A request is about to be answered so: a mismatch is told to whoever wants to know.
+    void report(const raw_outcome& with, const plan& what) const;
+
     [[nodiscard]] owner_id new_owner();
     // For the mutant that sends the client's time: no other code may ask for it.
     [[nodiscard]] time_point client_clock() const;

@@ -50,7 +50,8 @@ flights::joined flights::join_running(flight& with, attempt& who, local_time now
     if (with.leader->has_lost_lease()) return {.as = role::alone};
     const bool differs = with.content && who.content() && *with.content != *who.content();
     if (differs && who.policy().mismatch == on_mismatch::refuse) {
-        return {.as = role::answered, .with = raw_outcome{.kind = outcome_kind::mismatch}};
+        return {.as = role::answered,
+                .with = raw_outcome{.kind = outcome_kind::mismatch, .held = with.content}};
     }
     if (!who.waits()) return {.as = role::answered, .with = busy(with, now)};
     if (differs) return {.as = role::alone}; // to overwrite what the leader is about to store

@@ -39,8 +39,8 @@ raw_outcome said(answers::in_progress&& one, time_point now) {
             .attempt = one.attempt};
 }
 
-raw_outcome said(answers::mismatch&&, time_point) {
-    return {.kind = outcome_kind::mismatch};
+raw_outcome said(answers::mismatch&& one, time_point) {
+    return {.kind = outcome_kind::mismatch, .held = one.stored};
 }
 
 raw_outcome said(answers::failed&& one, time_point) {
@@ -191,7 +191,9 @@ raw_outcome winners(const answers::fenced_off& fenced, const plan& what, time_po
     const record& it = *fenced.current;
     // A result is only given for an equal fingerprint.
     const bool differs = it.content && what.content && *it.content != *what.content;
-    if (differs && !mutant(bug::winner_not_compared)) return {.kind = outcome_kind::mismatch};
+    if (differs && !mutant(bug::winner_not_compared)) {
+        return {.kind = outcome_kind::mismatch, .held = it.content};
+    }
     switch (it.state) {
     case record_state::succeeded:
         return replayed(stored_result{it.result}, it.holder.fence, it.expires_at);

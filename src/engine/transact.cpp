@@ -160,6 +160,11 @@ raw_outcome counted(engine_core& core, raw_outcome with) {
     return with;
 }
 
+raw_outcome counted(engine_core& core, const plan& what, raw_outcome with) {
+    core.report(with, what);
+    return counted(core, std::move(with));
+}
+
 // An error at COMMIT does not mean "not committed": read again, adopt what is there.
 result<bool> committed_after_all(transaction_port& port, const plan& what, const pass& one) {
     port.rollback();
@@ -256,7 +261,7 @@ raw_outcome transact_own(engine_core& core, transaction_port& port, request what
         last = try_once(core, port, *made, work);
         if (!last.again || may_not_wait(last.with, *made)) break;
     }
-    return counted(core, as_in_progress(std::move(last.with), *made));
+    return counted(core, *made, as_in_progress(std::move(last.with), *made));
 }
 
 raw_outcome transact_joined(engine_core& core, transaction_port& port, request what,
@@ -267,7 +272,7 @@ raw_outcome transact_joined(engine_core& core, transaction_port& port, request w
     if (auto joined = port.join(); !joined) return counted(core, unavailable(joined.error()));
     pass one{core, port, *made, work};
     auto done = one.run();
-    return counted(core, done ? *std::move(done) : unavailable(std::move(done).error()));
+    return counted(core, *made, done ? *std::move(done) : unavailable(std::move(done).error()));
 }
 
 } // namespace semel

@@ -93,7 +93,10 @@ result<void> token_table::add(const fingerprint& hash, grant gives) {
 // The first bytes of a hash choose where to compare: what their time might tell is the hash of a
 // token that somebody tries, which leads to no other token.
 std::optional<grant> token_table::find(std::string_view token) const {
-    const fingerprint hash = fingerprint::raw(token);
+    return find(fingerprint::raw(token));
+}
+
+std::optional<grant> token_table::find(const fingerprint& hash) const {
     const auto [first, last] = grants_.equal_range(first_bytes(hash));
     for (auto at = first; at != last; ++at) {
         if (equal_in_constant_time(at->second.hash, hash)) return at->second.gives;

@@ -66,6 +66,8 @@ public:
     result<void> add(const fingerprint& hash, grant gives);
     // Whole hashes are compared, in a time that does not depend on where they differ.
     [[nodiscard]] std::optional<grant> find(std::string_view token) const;
+    // The same for who knows only the hash.
+    [[nodiscard]] std::optional<grant> find(const fingerprint& hash) const;
     [[nodiscard]] std::size_t size() const { return grants_.size(); }
 
 private:

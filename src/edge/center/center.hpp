@@ -14,6 +14,7 @@
 #include "edge/server/handler.hpp"
 #include "semel/http/problem.hpp"
 #include "semel/http/token.hpp"
+#include "semel/outcome.hpp"
 #include "semel/policy.hpp"
 #include "semel/runtime.hpp"
 #include "semel/store.hpp"
@@ -31,6 +32,8 @@ struct center_options {
     std::size_t batch_max = 256;
     duration wait_max = std::chrono::seconds{30}; // longer waits are cut to this
     std::size_t waiters_max = 10'000;             // above: not waited for, and counted
+    // Told of every mismatch, on whatever thread found it. Short; must not call the center.
+    std::function<void(const mismatch_seen&)> on_mismatch = {};
     // How long a store that cannot answer is asked again before the client gets a 503.
     duration patience = std::chrono::seconds{5};
 };
@@ -42,7 +45,9 @@ struct center_counts {
     std::uint64_t commands = 0; // begins, completions and so on, each item of a batch
     std::uint64_t started = 0;  // begins that were granted
     std::uint64_t replayed = 0; // begins that were answered from the record
-    std::uint64_t fenced = 0;   // commands of attempts that had lost their record
+    // Begins that were refused by the record.
+    std::uint64_t in_progress = 0, mismatched = 0, failed = 0, in_doubt = 0;
+    std::uint64_t fenced = 0; // commands of attempts that had lost their record
     std::uint64_t unavailable = 0;
     std::uint64_t waiters_refused = 0;
     std::uint64_t waiting = 0; // now

@@ -21,6 +21,7 @@ struct live_center_counts {
     counter commands = {};
     counter started = {};
     counter replayed = {};
+    counter in_progress = {}, mismatched = {}, failed = {}, in_doubt = {};
     counter fenced = {};
     counter unavailable = {};
     counter waiters_refused = {};

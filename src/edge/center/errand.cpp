@@ -25,6 +25,10 @@ complete_options complete_options_of(const center_core& core, order&& what) {
 void count(live_center_counts& counts, const answer& said) {
     if (std::holds_alternative<answers::started>(said)) counts.started.add();
     if (std::holds_alternative<answers::replay>(said)) counts.replayed.add();
+    if (std::holds_alternative<answers::in_progress>(said)) counts.in_progress.add();
+    if (std::holds_alternative<answers::mismatch>(said)) counts.mismatched.add();
+    if (std::holds_alternative<answers::failed>(said)) counts.failed.add();
+    if (std::holds_alternative<answers::in_doubt>(said)) counts.in_doubt.add();
     if (std::holds_alternative<answers::fenced_off>(said)) counts.fenced.add();
 }
 
@@ -100,6 +104,7 @@ void errand::finish(told with) {
 
 begin_errand::begin_errand(const std::shared_ptr<center_core>& core, order what, errand_end done)
     : errand(core, {.id = what.id}, std::move(done)),
+      content_(std::get<commands::begin>(what.what).content),
       machine_(begin_options_of(*core, std::move(what))) {}
 
 command begin_errand::start() {
@@ -116,10 +121,17 @@ void begin_errand::perform(begin_step&& step) {
     }
     if (auto* one = std::get_if<begin_steps::answered>(&step)) {
         count(core().counts, one->with.said);
+        report(one->with.said);
         return finish(tell(std::move(one->with), problems));
     }
     core().counts.unavailable.add();
     finish(tell(std::get<begin_steps::refused>(step).why, problem_kind::unavailable, problems));
+}
+
+void begin_errand::report(const answer& said) {
+    const auto* const differs = std::get_if<answers::mismatch>(&said);
+    if (differs == nullptr || !content_ || !core().options.on_mismatch) return;
+    core().options.on_mismatch({.id = id(), .held = differs->stored, .asked = *content_});
 }
 
 void begin_errand::take(begin_steps::wait&& step) {

@@ -81,7 +81,9 @@ private:
     void stop_waiting() override { machine_.stop_waiting(); }
     void perform(begin_step&& step);
     void take(begin_steps::wait&& step);
+    void report(const answer& said);
 
+    const std::optional<fingerprint> content_;
     begin_machine machine_;
 };
 
