@@ -39,7 +39,12 @@ void serve_demo(const std::string& file) {
     const demo_shop shop;
     const config::config with = demo_config(shop.url(), file);
     service all{with};
-    std::cout << all.about() << demo_guide(with.server.listen) << std::flush;
+    const std::string token = config::new_token();
+    all.allow(token, {.tenant = "demo", .may = http::scope_set{http::scope::admin}});
+    std::cout << all.about() << demo_guide(with.server.listen) << "The console is at "
+              << all.console_url() << "; its token, until this process ends, is\n  " << token
+              << "\n\n"
+              << std::flush;
     run(all, asked);
 }
 

@@ -14,14 +14,19 @@ service::service(config::config with)
       log_(make_spdlog_logger({.level = config_.log.level, .format = config_.log.format})),
       timers_(make_system_runtime()),
       tokens_(std::make_shared<config::live_tokens>()),
-      buffered_(std::make_shared<edge::byte_budget>(config_.limits.buffered_bytes_max)) {
+      buffered_(std::make_shared<edge::byte_budget>(config_.limits.buffered_bytes_max)),
+      mismatches_(std::make_shared<edge::mismatch_log>()) {
     show_keys(config_.log.keys);
     if (!config_.tenants.tokens.empty()) read_tokens();
+    const auto note = [to = mismatches_](const mismatch_seen& it) { to->add(it); };
+    auto engine_with = engine_options_of(config_, log_);
+    engine_with.on_mismatch = note;
     engine_.emplace(opened(open_store(config_.store, meters_)), operation_policy{},
-                    engine_options_of(config_, log_));
-    store& records = engine_->records();
+                    std::move(engine_with));
     if (config_.center.enabled) {
-        center_.emplace(records, *timers_, center_options_of(config_, tokens_));
+        auto center_with = center_options_of(config_, tokens_);
+        center_with.on_mismatch = note;
+        center_.emplace(engine_->records(), *timers_, std::move(center_with));
         auto options = server_options_of(config_, log_, config_.center.listen);
         options.body_bytes_max = config_.center.body_bytes_max;
         options.buffered = buffered_;
@@ -33,8 +38,19 @@ service::service(config::config with)
         gateway_ = opened(edge::gateway::start(std::move(options), *engine_));
     }
     start_housekeeping();
-    if (config_.server.admin_listen.empty()) return;
-    admin_.emplace(records, *timers_, edge::admin_options{.metrics = [this] { return metrics(); }});
+    if (!config_.server.admin_listen.empty()) open_admin();
+}
+
+void service::open_admin() {
+    edge::admin_options pages{.metrics = [this] { return metrics(); }};
+    if (config_.console.enabled) {
+        auto with = console_options_of(config_, tokens_);
+        with.numbers = [this] { return numbers(); };
+        with.mismatches = mismatches_;
+        console_.emplace(engine_->records(), *timers_, std::move(with));
+        pages.others = console_->requests();
+    }
+    admin_.emplace(engine_->records(), *timers_, std::move(pages));
     admin_server_ =
         opened(edge::server::start(admin_options_of(config_, log_), admin_->requests()));
 }
@@ -61,6 +77,7 @@ void service::start_housekeeping() {
 // The pages go first: they look at everything else.
 service::~service() {
     admin_server_.reset();
+    console_.reset();
 }
 
 std::string service::about() const {
@@ -76,8 +93,21 @@ std::string service::about() const {
     if (admin_server_) {
         text += "semel serve: admin http://" + admin_server_->address().text() + "\n";
     }
+    if (console_) text += "semel serve: console " + console_url() + "\n";
     const std::string& url = config_.store.url.text;
     return text + "semel serve: store " + url.substr(0, url.find(':')) + "\n";
+}
+
+std::string service::console_url() const {
+    return console_ ? "http://" + admin_server_->address().text() + "/" : "";
+}
+
+void service::allow(std::string_view token, http::grant gives) {
+    http::token_table table;
+    if (auto added = table.add(fingerprint::raw(token), std::move(gives)); !added) {
+        throw std::runtime_error(describe(added.error()));
+    }
+    tokens_->set(std::move(table));
 }
 
 void service::read_tokens() {
@@ -127,6 +157,15 @@ traffic service::traffic() const {
             std::accumulate(one.failures.begin(), one.failures.end(), std::uint64_t{0});
     }
     return made;
+}
+
+edge::console_numbers service::numbers() const {
+    edge::console_numbers now{.engine = engine_->counters(),
+                              .store = meters_.commands.snapshot(),
+                              .cache = meters_.cache.snapshot()};
+    if (center_) now.center = center_->counts();
+    if (gateway_) now.gateway = gateway_->counts();
+    return now;
 }
 
 std::string service::metrics() const {

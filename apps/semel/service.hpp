@@ -10,6 +10,7 @@
 #include "config/token_file.hpp"
 #include "edge/admin/admin.hpp"
 #include "edge/center/center.hpp"
+#include "edge/console/console.hpp"
 #include "edge/gateway/gateway.hpp"
 #include "edge/server/server.hpp"
 #include "semel/engine.hpp"
@@ -30,14 +31,20 @@ public:
     [[nodiscard]] std::string about() const;
     // Those in effect stay if the file cannot be read.
     void reload_tokens();
+    // One more token, until the file of tokens is read again. For a service that has none.
+    void allow(std::string_view token, http::grant gives);
+    // Where the console is; empty: nowhere.
+    [[nodiscard]] std::string console_url() const;
     // Not ready any more, nobody waits, what is under way ends. Blocks.
     [[nodiscard]] edge::drained drain();
 
 private:
     void read_tokens();
     void start_housekeeping();
+    void open_admin();
     [[nodiscard]] std::string metrics() const;
     [[nodiscard]] semel::traffic traffic() const;
+    [[nodiscard]] edge::console_numbers numbers() const;
 
     // In the order in which they depend on each other.
     const config::config config_;
@@ -46,14 +53,16 @@ private:
     store_meters meters_;
     const std::shared_ptr<config::live_tokens> tokens_; // shared with the gateway and the center
     const std::shared_ptr<edge::byte_budget> buffered_; // shared with the gateway and the center
+    const std::shared_ptr<edge::mismatch_log> mismatches_; // shared with engine, center, console
     std::optional<semel::engine> engine_;
     std::optional<edge::center> center_;
-    std::optional<edge::admin> admin_;
     std::unique_ptr<edge::gateway> gateway_;
     std::unique_ptr<edge::server> center_server_;
     std::unique_ptr<alert_sender> alerts_;
     std::unique_ptr<reconciler> reconciler_; // null: not wanted
     std::optional<traffic_watch> watch_;
+    std::optional<edge::console> console_;
+    std::optional<edge::admin> admin_;
     std::unique_ptr<edge::server> admin_server_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "config/load.hpp"
 #include "semel/decorators.hpp"
 #include "semel/open.hpp"
 
@@ -98,7 +99,8 @@ edge::server_options server_options_of(const config::config& from,
 
 edge::server_options admin_options_of(const config::config& from,
                                       const std::shared_ptr<logger>& log) {
-    constexpr std::size_t body_bytes_max = 4'096; // no page has a body
+    // An operator's verdict may hold a result, in base64.
+    const std::size_t body_bytes_max = from.limits.result_bytes_max * 2 + 65'536;
     constexpr std::size_t connections_max = 100;
     return {.listen = edge::parse_host_port(from.server.admin_listen).value(),
             .threads = 1,
@@ -143,6 +145,32 @@ edge::center_options center_options_of(const config::config& from,
     }
     for (const config::route_entry& one : from.routes) {
         made.operations.emplace(one.route.operation, one.route.policy);
+    }
+    return made;
+}
+
+edge::console_options console_options_of(const config::config& from,
+                                         const std::shared_ptr<const config::live_tokens>& tokens) {
+    edge::console_options made{.configuration = config::show(from),
+                               .version = SEMEL_VERSION,
+                               .store =
+                                   from.store.url.text.substr(0, from.store.url.text.find(':')),
+                               .limits = from.limits,
+                               .session = from.console.session};
+    made.grant_of = [tokens](std::string_view token) { return tokens->find(token); };
+    made.grant_of_hash = [tokens](const fingerprint& hash) { return tokens->find(hash); };
+    using results = edge::console_operation::results;
+    const auto about = [](const operation_policy& policy, results holds) {
+        return edge::console_operation{.holds = holds,
+                                       .retention = policy.retention,
+                                       .failure_retention = policy.failure_retention};
+    };
+    for (const http::route& one : routes_of(from)) {
+        if (from.gateway.upstream.empty()) break;
+        made.operations.emplace(one.operation, about(one.policy, results::responses));
+    }
+    for (const config::operation_entry& one : from.operations) {
+        made.operations.emplace(one.name, about(one.policy, results::plain));
     }
     return made;
 }

@@ -7,6 +7,7 @@
 #include "config/config.hpp"
 #include "config/token_file.hpp"
 #include "edge/center/center.hpp"
+#include "edge/console/console.hpp"
 #include "edge/gateway/options.hpp"
 #include "semel/encrypted.hpp"
 #include "semel/engine.hpp"
@@ -42,6 +43,11 @@ center_options_of(const config::config& from, std::shared_ptr<const config::live
                                                      const std::string& listen);
 [[nodiscard]] edge::server_options admin_options_of(const config::config& from,
                                                     const std::shared_ptr<logger>& log);
+
+// What is known before anything runs; the rest is the service's.
+[[nodiscard]] edge::console_options
+console_options_of(const config::config& from,
+                   const std::shared_ptr<const config::live_tokens>& tokens);
 
 [[nodiscard]] http::tenant_source tenants_of(const config::tenants_section& from,
                                              std::shared_ptr<const config::live_tokens> tokens);

@@ -81,6 +81,11 @@ struct limits_section : semel::limits {
     std::size_t buffered_bytes_max = edge::default_buffered_bytes_max;
 };
 
+struct console_section {
+    bool enabled = true;
+    duration session = std::chrono::hours{8};
+};
+
 struct log_section {
     log_level level = log_level::info;
     log_format format = log_format::pretty;
@@ -136,6 +141,7 @@ struct config {
     tenants_section tenants = {};
     gateway_section gateway = {};
     center_section center = {};
+    console_section console = {};
     limits_section limits = {};
     log_section log = {};
     sweep_options sweep = {};

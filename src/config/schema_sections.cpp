@@ -48,8 +48,8 @@ field keys_field(key about, store_section& to) {
 fields server_fields(server_section& to) {
     return {
         text_field({"listen", "address and port for clients"}, to.listen),
-        text_field({"admin_listen", "address and port of health, readiness and metrics; empty: "
-                                    "none. Keep it away from clients"},
+        text_field({"admin_listen", "address and port of health, readiness, metrics and the "
+                                    "console; empty: none. Keep it away from clients"},
                    to.admin_listen),
         count_field({"threads", "threads that serve connections; 0: one per core"}, to.threads,
                     zero::allowed),
@@ -151,6 +151,13 @@ fields center_fields(center_section& to) {
     };
 }
 
+fields console_fields(console_section& to) {
+    return {
+        flag_field({"enabled", "serve the console and its API on server.admin_listen"}, to.enabled),
+        duration_field({"session", "how long somebody stays signed in"}, to.session),
+    };
+}
+
 fields limits_fields(limits_section& to) {
     return {
         size_field({"result_bytes_max", "of a stored result; larger ones leave a tombstone"},
@@ -231,6 +238,10 @@ std::vector<section> sections_of(config& of) {
          tenants_fields(of.tenants)},
         {"gateway", "The service that is protected.", gateway_fields(of.gateway)},
         {"center", "The API for services that run the work themselves.", center_fields(of.center)},
+        {"console",
+         "Pages for operators; see [the console](console.md). Its users sign in with "
+         "tokens of `semel token` from tenants.tokens.",
+         console_fields(of.console)},
         {"limits", "Bounds on what is kept and on what waits.", limits_fields(of.limits)},
         {"log", "Lines on standard error.", log_fields(of.log)},
         {"sweep", "How records that have expired are removed.", sweep_fields(of.sweep)},

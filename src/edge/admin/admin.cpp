@@ -48,11 +48,11 @@ void check_ready(const std::shared_ptr<admin::parts>& of, reply answer) {
                        });
 }
 
-void answer_one(const std::shared_ptr<admin::parts>& of, const served_request& request,
-                reply answer) {
+void answer_one(const std::shared_ptr<admin::parts>& of, served_request request, reply answer) {
     const http::request_head& head = request.what.head;
     const std::string_view path = head.path();
     if (path != "/health" && path != "/ready" && path != "/metrics") {
+        if (of->options.others) return of->options.others(std::move(request), std::move(answer));
         return answer(http::to_response({.kind = problem_kind::not_found}, of->options.problems));
     }
     if (head.method != "GET") {
@@ -74,7 +74,7 @@ admin::admin(store& records, runtime& timers, admin_options options)
 
 handler admin::requests() {
     return [of = parts_](served_request request, reply answer) {
-        answer_one(of, request, std::move(answer));
+        answer_one(of, std::move(request), std::move(answer));
     };
 }
 

@@ -17,6 +17,8 @@ namespace semel::edge {
 struct admin_options {
     // The metrics page. Called for each request: must not block.
     std::function<std::string()> metrics = {};
+    // Whatever is none of these pages. None: not found.
+    handler others = {};
     // How long the store may take to be called ready.
     duration ready_max = std::chrono::seconds{1};
     http::problem_options problems = {};

@@ -1,0 +1,75 @@
+// The console: pages for operators, and the JSON API behind them. For a listener that clients
+// cannot reach. docs/console.md says what people see.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "edge/console/history.hpp"
+#include "edge/console/mismatch_log.hpp"
+#include "edge/console/outbox_desk.hpp"
+#include "edge/server/handler.hpp"
+#include "semel/http/problem.hpp"
+#include "semel/http/token.hpp"
+#include "semel/policy.hpp"
+#include "semel/runtime.hpp"
+#include "semel/store.hpp"
+
+namespace semel::edge {
+
+// What an operator's verdict about a record of this operation needs to know.
+struct console_operation {
+    enum class results : std::uint8_t {
+        plain,     // bytes and their type: the center's
+        responses, // HTTP responses: the gateway's
+    } holds = results::plain;
+    duration retention = operation_policy{}.retention;
+    duration failure_retention = operation_policy{}.failure_retention;
+};
+
+struct console_options {
+    // Who a token is, and who the token with this hash is. Called on the request's path: must not
+    // block.
+    std::function<std::optional<http::grant>(std::string_view token)> grant_of = {};
+    std::function<std::optional<http::grant>(const fingerprint& hash)> grant_of_hash = {};
+    std::function<console_numbers()> numbers = {};            // from any thread; must not block
+    std::map<std::string, console_operation> operations = {}; // others have the defaults
+    std::string configuration = {};                           // as shown; without secrets
+    std::string version = {};
+    std::string store = {};        // what kind it is
+    outbox_desk* outbox = nullptr; // outlives the console; null: there is none
+    semel::limits limits = {};
+    http::problem_options problems = {};
+    duration session = std::chrono::hours{8}; // how long somebody stays signed in
+    std::size_t sessions_max = 1'000;
+    duration sample_every = std::chrono::seconds{2};
+    std::size_t samples_max = 300;
+    std::shared_ptr<const mismatch_log> mismatches = {}; // shared with those who add to it
+};
+
+class console_core;
+
+// Thread-safe. The store and the runtime outlive it. The destructor stays until everything that was
+// asked of them has been answered.
+//
+// GET /                    the pages; GET /assets/… what they are made of
+// …   /admin/api/v1/…      their API: by a session's cookie, or by a bearer token for programs
+class console {
+public:
+    console(store& records, runtime& timers, console_options options);
+    ~console();
+
+    // For servers. Works as long as the console does.
+    [[nodiscard]] handler requests();
+
+private:
+    std::shared_ptr<console_core> core_; // shared with requests under way
+};
+
+} // namespace semel::edge

@@ -1,0 +1,135 @@
+#include "edge/console/console_core.hpp"
+
+#include <utility>
+
+namespace semel::edge {
+namespace {
+
+constexpr duration stuck_age_max = std::chrono::seconds{10};
+constexpr std::size_t stuck_page = 1'000;
+constexpr int stuck_pages_max = 5;
+
+} // namespace
+
+time_point wall_clock() {
+    return std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());
+}
+
+console_core::console_core(store& all, semel::runtime& timers, console_options with)
+    : records(all),
+      runtime(timers),
+      options(std::move(with)),
+      signed_in(options.session, options.sessions_max),
+      history_(options.samples_max) {}
+
+void console_core::open() {
+    feel_pulse();
+    take_sample();
+}
+
+void console_core::close() {
+    std::unique_lock lock{mutex_};
+    closed_ = true;
+    idle_.wait(lock, [&] { return under_way_ == 0; });
+}
+
+void console_core::leave() {
+    const std::lock_guard lock{mutex_};
+    --under_way_;
+    idle_.notify_all();
+}
+
+void console_core::chore(unique_function<void()> what) {
+    {
+        const std::lock_guard lock{mutex_};
+        if (closed_) return; // the request goes unanswered, as its server does
+        ++under_way_;
+    }
+    runtime.chore([self = shared_from_this(), what = std::move(what)]() mutable {
+        what();
+        what = {};
+        self->leave();
+    });
+}
+
+// Under the lock, so that close() comes between two samples, never into one.
+void console_core::take_sample() {
+    {
+        const std::lock_guard lock{mutex_};
+        if (closed_) return;
+        if (asked_at_ && runtime.now() - *asked_at_ > options.sample_every) {
+            pulse_ = {.up = false, .round_trip = runtime.now() - *asked_at_};
+        }
+        if (options.numbers) history_.add(options.numbers(), pulse_, wall_clock());
+    }
+    runtime.at(runtime.now() + options.sample_every, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (self == nullptr) return;
+        self->take_sample();
+        self->feel_pulse();
+    });
+}
+
+// A record of nobody's: the look-up goes all the way and changes nothing.
+void console_core::feel_pulse() {
+    {
+        const std::lock_guard lock{mutex_};
+        if (closed_ || asked_at_) return;
+        asked_at_ = runtime.now();
+        ++under_way_;
+    }
+    const record_id nobody{.tenant = "semel", .operation = "ready", .key = "console"};
+    records.submit({.id = nobody, .what = commands::lookup{}}, [self = shared_from_this()](
+                                                                   result<semel::reply> got) {
+        {
+            const std::lock_guard lock{self->mutex_};
+            const local_time now = self->runtime.now();
+            self->pulse_ = {.up = got.has_value(), .round_trip = now - *self->asked_at_};
+            self->asked_at_.reset();
+            if (got) {
+                self->store_clock_ = got->now.time_since_epoch() - now.time_since_epoch();
+            }
+        }
+        self->leave();
+    });
+}
+
+time_point console_core::store_now() const {
+    const std::lock_guard lock{mutex_};
+    if (!store_clock_) return wall_clock();
+    return time_point{runtime.now().time_since_epoch() + *store_clock_};
+}
+
+std::optional<console_core::stuck_count> console_core::stuck() {
+    const local_time now = runtime.now();
+    {
+        const std::lock_guard lock{mutex_};
+        if (stuck_at_ && now - *stuck_at_ < stuck_age_max) return stuck_;
+        stuck_at_ = now;
+    }
+    chore([self = shared_from_this()] { self->count_stuck(); });
+    const std::lock_guard lock{mutex_};
+    return stuck_;
+}
+
+void console_core::count_stuck() {
+    stuck_count found;
+    record_query query{.stuck_for = duration::zero(), .records_max = stuck_page};
+    for (int page = 0; page < stuck_pages_max; ++page) {
+        const auto got = records.search(query);
+        if (!got) return;
+        found.records += got->records.size();
+        query.cursor = got->cursor;
+        if (query.cursor.empty()) break;
+    }
+    found.more = !query.cursor.empty();
+    const std::lock_guard lock{mutex_};
+    stuck_ = found;
+}
+
+console_core::recent console_core::recently(std::uint64_t after) const {
+    const std::lock_guard lock{mutex_};
+    return {.samples = history_.after(after), .latencies = history_.latencies(), .pulse = pulse_};
+}
+
+} // namespace semel::edge

@@ -1,0 +1,72 @@
+// What all requests of one console share, and the sampling of its numbers.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "edge/console/console.hpp"
+#include "edge/console/sessions.hpp"
+
+namespace semel::edge {
+
+[[nodiscard]] time_point wall_clock();
+
+class console_core : public std::enable_shared_from_this<console_core> {
+public:
+    console_core(store& all, semel::runtime& timers, console_options with);
+
+    // Samples from here on, until close(), which waits for what is under way.
+    void open();
+    void close();
+
+    // Runs it where blocking is allowed.
+    void chore(unique_function<void()> what);
+
+    // The store's clock, as far as it is known here.
+    [[nodiscard]] time_point store_now() const;
+
+    // How many records are stuck, as of a short while ago; asking is what brings it up to date.
+    struct stuck_count {
+        std::size_t records = 0;
+        bool more = false; // there may be others
+    };
+    [[nodiscard]] std::optional<stuck_count> stuck();
+
+    struct recent {
+        std::vector<sample> samples = {};
+        std::vector<command_latency> latencies = {};
+        store_pulse pulse = {};
+    };
+    [[nodiscard]] recent recently(std::uint64_t after) const;
+
+    // Constant after construction.
+    store& records;
+    semel::runtime& runtime;
+    const console_options options;
+    const time_point started_at = wall_clock();
+
+    // Thread-safe by themselves.
+    sessions signed_in;
+
+private:
+    void take_sample();
+    void feel_pulse();
+    void count_stuck();
+    void leave();
+
+    mutable std::mutex mutex_;
+    // Guarded by mutex_, as all below.
+    history history_;
+    store_pulse pulse_ = {};
+    std::optional<local_time> asked_at_ = {};  // the store, and it has not answered
+    std::optional<duration> store_clock_ = {}; // what it is ahead of the runtime's
+    std::optional<stuck_count> stuck_ = {};
+    std::optional<local_time> stuck_at_ = {}; // when it was last asked for
+    bool closed_ = false;
+    std::size_t under_way_ = 0;
+    std::condition_variable idle_;
+};
+
+} // namespace semel::edge
