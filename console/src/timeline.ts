@@ -1,0 +1,58 @@
+// A record's life in the order it happened, from what the record itself still knows. Pure.
+import type { RecordDetails } from "./api";
+import { t } from "./texts";
+
+export interface Event {
+    what: string;
+    tone: "past" | "good" | "bad" | "open" | "future" | "act";
+    at?: string;
+    note?: string;
+    detail?: string;
+}
+
+const words = t.record;
+
+function verdictOf(act: string): string {
+    const key = act.replace(/^resolve: /, "").replaceAll(" ", "_");
+    return words.settled[key] ?? act;
+}
+
+function ending(of: RecordDetails, acts: Event[]): Event[] {
+    const settled = acts.some((one) => one.at !== undefined && Math.abs(Date.parse(one.at) - Date.parse(of.updated_at)) < 5);
+    const events = words.events;
+    if (of.state === "succeeded") return settled ? [] : [{ what: events.succeeded, tone: "good", at: of.updated_at }];
+    const failed = of.state === "failed_final" ? events.failed_final : events.failed_retryable;
+    return settled ? [] : [{ what: failed, tone: "bad", at: of.updated_at }];
+}
+
+export function timelineOf(of: RecordDetails): Event[] {
+    const events = words.events;
+    const acts: Event[] = of.audit.map((one) => ({
+        what: verdictOf(one.act),
+        tone: "act",
+        at: one.at,
+        note: words.by(one.actor),
+        detail: one.reason,
+    }));
+    const past: Event[] = [{ what: events.created, tone: "past", at: of.created_at }];
+    if (of.attempts > 2) past.push({ what: events.between(of.attempts - 2), tone: "past" });
+    if (of.attempts > 1) past.push({ what: events.began(of.attempts), tone: "past", at: of.begun_at });
+    past.push(...of.checkpoints.map((one): Event => ({ what: events.checkpoint(one.name), tone: "past" })));
+
+    const after: Event[] = [...acts];
+    const future: Event[] = [];
+    if (of.state === "processing") {
+        const over = (of.lease_ms ?? 0) <= 0;
+        const lease: Event = { what: over ? events.leaseOver : events.leaseLive, tone: over ? "open" : "future" };
+        if (of.lease_until) lease.at = of.lease_until;
+        (over ? after : future).push(lease);
+    } else {
+        after.push(...ending(of, acts));
+        if (of.retry_after && Date.parse(of.retry_after) > Date.parse(of.now)) {
+            future.push({ what: events.retryAfter, tone: "future", at: of.retry_after });
+        }
+        if (of.expires_at) future.push({ what: events.expires, tone: "future", at: of.expires_at });
+    }
+    const byTime = (one: Event, other: Event) => Date.parse(one.at ?? "") - Date.parse(other.at ?? "");
+    return [...past, ...after.sort(byTime), ...future.sort(byTime)];
+}

@@ -1,0 +1,26 @@
+// What an operator has filled in, as the API wants it. Pure.
+
+export interface Draft {
+    verdict: "committed" | "not_executed" | "failed";
+    status: string;
+    type: string;
+    body: string;
+    kind: string;
+    ref: string;
+    error: string;
+    reason: string;
+    holds: "responses" | "plain";
+    fence: string;
+}
+
+const given = (ref: string) => (ref.trim() ? { ref: ref.trim() } : {});
+
+export function verdictOf(draft: Draft): Record<string, unknown> {
+    const made = { fence: draft.fence, verdict: draft.verdict, reason: draft.reason.trim() };
+    if (draft.verdict === "failed") return { ...made, error: draft.error.trim() };
+    if (draft.verdict === "not_executed") return made;
+    const answer = { text: draft.body, type: draft.type.trim(), ...given(draft.ref) };
+    return draft.holds === "responses"
+        ? { ...made, response: { ...answer, status: Number(draft.status) } }
+        : { ...made, result: { ...answer, kind: draft.kind } };
+}
