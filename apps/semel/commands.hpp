@@ -27,6 +27,8 @@ void add_id_commands(CLI::App& tool);          // id new, id show
 void add_migrate_command(CLI::App& tool);      // migrate
 void add_reconcile_command(CLI::App& tool);    // reconcile
 void add_records_commands(CLI::App& tool);     // records list, show, resolve, delete, export
+void add_outbox_commands(CLI::App& tool);      // outbox list, show, requeue, drop
+void add_relay_command(CLI::App& tool);        // relay
 void add_serve_command(CLI::App& tool);        // serve
 void add_stats_command(CLI::App& tool);        // stats
 void add_sweep_command(CLI::App& tool);        // sweep

@@ -38,6 +38,8 @@ int main(int argc, char** argv) {
     semel::app::add_migrate_command(tool);
     semel::app::add_reconcile_command(tool);
     semel::app::add_records_commands(tool);
+    semel::app::add_outbox_commands(tool);
+    semel::app::add_relay_command(tool);
     semel::app::add_serve_command(tool);
     semel::app::add_stats_command(tool);
     semel::app::add_sweep_command(tool);

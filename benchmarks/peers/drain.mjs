@@ -6,6 +6,8 @@ import pg from "pg";
 const [url, wanted, how] = process.argv.slice(2);
 const jobs = Number(wanted);
 const pgPool = new pg.Pool({ connectionString: url, max: 30 });
+pgPool.on("error", () => {});
+pgPool.on("connect", (client) => client.on("error", () => {}));
 const logger = new Logger(() => () => {});
 const tuned = {
   worker: {

@@ -1,0 +1,147 @@
+#include <iostream>
+#include <memory>
+
+#include "commands.hpp"
+#include "duration_text.hpp"
+#include "opened.hpp"
+#include "semel/outbox.hpp"
+#include "semel/outbox/sinks.hpp"
+#include "signals.hpp"
+
+namespace semel::app {
+namespace {
+
+struct relay_arguments {
+    std::vector<std::string> stores = {};
+    std::string sink = {};
+    std::string prefix = "semel_";
+    std::string mode = "parallel";
+    std::string on_failure = "block";
+    std::string lease = "30s";
+    std::string poll = "1s";
+    std::string retry_first = "100ms";
+    std::string retry_last = "5m";
+    bool archive = false;
+    bool once = false;
+    outbox::relay_options options = {};
+};
+
+template <class Word>
+Word chosen(const std::string& option, const std::string& given,
+            std::initializer_list<std::pair<const char*, Word>> all) {
+    std::string known;
+    for (const auto& [text, word] : all) {
+        if (given == text) return word;
+        known += (known.empty() ? "" : ", ") + std::string{text};
+    }
+    throw usage_error(option + " must be one of " + known);
+}
+
+outbox::relay_options options_of(const relay_arguments& with) {
+    using namespace outbox;
+    relay_options made = with.options;
+    made.mode =
+        chosen<relay_mode>("--mode", with.mode,
+                           {{"parallel", relay_mode::parallel}, {"ordered", relay_mode::ordered}});
+    made.on_failure = chosen<key_policy>(
+        "--on-failure", with.on_failure,
+        {{"block", key_policy::block}, {"skip", key_policy::skip}, {"park", key_policy::park}});
+    made.lease = parse_duration("--lease", with.lease);
+    made.poll_last = parse_duration("--poll", with.poll);
+    made.retry.first = parse_duration("--retry-first", with.retry_first);
+    made.retry.last = parse_duration("--retry-last", with.retry_last);
+    made.until = with.once ? relay_until::empty : relay_until::stopped;
+    made.log = make_spdlog_logger();
+    return made;
+}
+
+// Without what may hold a password.
+std::string kind(const std::string& url) {
+    return url.substr(0, url.find(':'));
+}
+
+void say_end(const outbox::relay_metrics::values& did) {
+    std::cerr << "semel relay: delivered " << did.delivered << ", to be tried again " << did.retried
+              << ", dead letters " << did.dead << ", given back " << did.returned << '\n';
+}
+
+void run(const relay_arguments& with) {
+    const outbox::relay_options options = options_of(with);
+    const outbox::table_options table{.table_prefix = with.prefix,
+                                      .ack = with.archive ? outbox::on_ack::archive
+                                                          : outbox::on_ack::remove};
+    std::vector<outbox::table_opener> tables;
+    for (const std::string& url : with.stores) {
+        tables.emplace_back([url, table] { return outbox::open_table(url, table); });
+    }
+    const auto sinks = [&] { return outbox::open_sink(with.sink, {.log = options.log}); };
+    if (with.once) {
+        const auto running = opened(outbox::relay::start(tables, sinks, options));
+        running->wait();
+        return say_end(running->metrics());
+    }
+    signals stop{SIGTERM, SIGINT};
+    const auto running = opened(outbox::relay::start(tables, sinks, options));
+    // Standard output may be the sink.
+    std::cerr << "semel relay: from " << kind(with.stores.front())
+              << (with.stores.size() > 1 ? " and others" : "") << " to " << kind(with.sink) << ", "
+              << with.mode << std::endl;
+    static_cast<void>(stop.next());
+    stop.release();
+    running->stop();
+    say_end(running->metrics());
+}
+
+void add_delivery_options(CLI::App& command, relay_arguments& with) {
+    command.add_option("--mode", with.mode, "parallel, or ordered: one by one per message key")
+        ->capture_default_str();
+    command
+        .add_option("--on-failure", with.on_failure,
+                    "ordered: block the key, skip the event, or park the key behind it")
+        ->capture_default_str();
+    command.add_option("--attempts", with.options.retry.attempts_max, "then it is a dead letter")
+        ->capture_default_str();
+    command.add_option("--retry-first", with.retry_first, "doubles each time")
+        ->capture_default_str()
+        ->type_name("TIME");
+    command.add_option("--retry-last", with.retry_last)->capture_default_str()->type_name("TIME");
+    command.add_flag("--archive", with.archive, "keep what was delivered in the archive table");
+    command.add_flag("--once", with.once, "end when nothing is left to deliver");
+}
+
+void add_work_options(CLI::App& command, relay_arguments& with) {
+    command.add_option("--workers", with.options.workers, "per store, a connection each")
+        ->capture_default_str();
+    command.add_option("--batch", with.options.batch, "events of one claim")->capture_default_str();
+    command.add_option("--sink-batch", with.options.sink_batch, "events the sink gets at once")
+        ->capture_default_str();
+    command.add_option("--lease", with.lease, "how long a claim holds; renewed while it works")
+        ->capture_default_str()
+        ->type_name("TIME");
+    command.add_option("--poll", with.poll, "longest pause between looks at an empty table")
+        ->capture_default_str()
+        ->type_name("TIME");
+}
+
+} // namespace
+
+void add_relay_command(CLI::App& tool) {
+    const auto with = std::make_shared<relay_arguments>();
+    CLI::App* const command =
+        tool.add_subcommand("relay", "carry events from outbox tables to a sink");
+    command->add_option("--store", with->stores, "where the outbox is; several are served at once")
+        ->required()
+        ->type_name("URL");
+    command->add_option("--sink", with->sink, "as in stdout: or file:events.jsonl")
+        ->required()
+        ->type_name("URL");
+    command->add_option("--prefix", with->prefix, "of the tables; the URL's own goes first")
+        ->capture_default_str();
+    add_delivery_options(*command, *with);
+    add_work_options(*command, *with);
+    command->footer("SIGTERM and SIGINT: what the sink is doing is finished, the rest given back. "
+                    "See docs/outbox.md.");
+    command->callback([with] { run(*with); });
+}
+
+} // namespace semel::app
