@@ -43,7 +43,7 @@ TEST(FaultyStore, PlainStoreHasNoDifference) {
     EXPECT_EQ(difference({}), "");
 }
 
-TEST(FaultyStore, FoldingTheCaseOfKeysIsFound) {
+TEST(FaultyStore, R_14_FoldingTheCaseOfKeysIsFound) {
     EXPECT_NE(difference({.id =
                               [](record_id& id) {
                                   for (auto& byte : id.key) {
@@ -54,7 +54,7 @@ TEST(FaultyStore, FoldingTheCaseOfKeysIsFound) {
               "");
 }
 
-TEST(FaultyStore, TrimmingKeysIsFound) {
+TEST(FaultyStore, R_14_TrimmingKeysIsFound) {
     EXPECT_NE(difference({.id =
                               [](record_id& id) {
                                   while (id.key.ends_with(' ')) id.key.pop_back();
@@ -123,7 +123,7 @@ TEST(FaultyStore, LostCheckpointsAreFound) {
               "");
 }
 
-TEST(FaultyStore, CompletionWithoutOwnerCheckIsFound) {
+TEST(FaultyStore, R_4_CompletionWithoutOwnerCheckIsFound) {
     EXPECT_NE(difference({.asked =
                               [](command& what) {
                                   if (auto* one = std::get_if<commands::complete>(&what)) {
