@@ -10,7 +10,6 @@ namespace semel::outbox {
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{16} << 10;
 constexpr std::size_t body_bytes_kept = 200;
 constexpr duration at_once = duration{0};
 
@@ -100,13 +99,11 @@ std::optional<webhook_lane::ended> webhook_lane::receive() {
 }
 
 result<bool> webhook_lane::fill() {
-    const std::size_t before = input_.size();
-    input_.resize(before + piece_bytes);
-    const auto got = stream_->receive(std::span{input_}.subspan(before), at_once);
-    input_.resize(before + (got ? *got : 0));
+    const auto got = stream_->receive(piece_, at_once);
     if (!got && got.error().code == errc::timed_out) return false;
     if (!got) return got.error();
     if (*got == 0) return failure{.code = errc::unavailable};
+    input_.append(piece_.data(), *got);
     return true;
 }
 

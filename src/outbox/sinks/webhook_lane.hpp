@@ -1,6 +1,7 @@
 // One connection to a webhook's endpoint: one request at a time, kept for the next.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -69,6 +70,7 @@ private:
     std::string request_;
     std::size_t sent_ = 0;
     local_time deadline_ = {};
+    std::array<char, 4'096> piece_; // as it comes from the stream
     std::string input_;
     std::size_t taken_ = 0;
     std::optional<edge::response_head> head_;

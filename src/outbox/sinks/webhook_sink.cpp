@@ -92,10 +92,11 @@ public:
             if (!any_busy()) return;
             wait();
             const local_time now = local_clock::now();
-            for (auto& lane : lanes_) {
-                if (!lane.busy()) continue;
-                const std::size_t i = lane.message();
-                if (const auto ended = lane.go_on(now)) settle(i, *ended, next, answers);
+            for (std::size_t i = 0; i < polled_.size(); ++i) {
+                webhook_lane& lane = *polled_lanes_[i];
+                if (polled_[i].revents == 0 && now < lane.deadline()) continue;
+                const std::size_t of = lane.message();
+                if (const auto ended = lane.go_on(now)) settle(of, *ended, next, answers);
             }
         }
     }
@@ -143,11 +144,13 @@ private:
 
     void wait() {
         polled_.clear();
+        polled_lanes_.clear();
         local_time until = local_time::max();
-        for (const auto& lane : lanes_) {
+        for (auto& lane : lanes_) {
             if (!lane.busy()) continue;
             const auto events = static_cast<short>(lane.sending() ? POLLIN | POLLOUT : POLLIN);
             polled_.push_back({.fd = lane.socket(), .events = events, .revents = 0});
+            polled_lanes_.push_back(&lane);
             until = std::min(until, lane.deadline());
         }
         const auto left = std::chrono::ceil<milliseconds>(until - local_clock::now());
@@ -184,6 +187,7 @@ private:
     breaker spare_;
     std::vector<webhook_lane> lanes_;
     std::vector<pollfd> polled_;
+    std::vector<webhook_lane*> polled_lanes_; // whose they are
 };
 
 // ---- the URL ----------------------------------------------------------------------------------
