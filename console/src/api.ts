@@ -122,18 +122,20 @@ export interface Mismatch {
     times: number;
 }
 
-export interface Topic {
-    topic: string;
+export interface Backlog {
     waiting: number;
-    under_way: number;
     dead: number;
+    count_max: number;
     oldest_ms: number;
 }
 
-export interface Letter {
+export interface OutboxRow {
+    row: string;
+    status: string;
     id: string;
     topic: string;
     key: string;
+    shard: number;
     attempts: number;
     created_at: string;
     updated_at: string;
@@ -208,8 +210,9 @@ export const api = {
     mismatches: () =>
         ask<{ mismatches: Mismatch[]; mismatches_max: number; started_at: string }>("GET", "mismatches"),
     configuration: () => ask<{ toml: string }>("GET", "configuration"),
-    outbox: () => ask<{ topics: Topic[] }>("GET", "outbox"),
-    dead: (cursor: string) => ask<{ letters: Letter[]; cursor: string }>("GET", "outbox/dead" + query({ cursor })),
-    letter: (id: string) => ask<Letter>("GET", "outbox/letter" + query({ id })),
-    requeue: (ids: string[]) => ask<{ count: number }>("POST", "outbox/requeue", { ids }),
+    outbox: () => ask<Backlog>("GET", "outbox"),
+    outboxRows: (of: { status: string; after: string }) =>
+        ask<{ rows: OutboxRow[]; after: string }>("GET", "outbox/rows" + query(of)),
+    outboxRow: (row: string) => ask<OutboxRow>("GET", "outbox/row" + query({ row })),
+    requeue: (rows: string[]) => ask<{ count: number }>("POST", "outbox/requeue", { rows }),
 };

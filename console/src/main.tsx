@@ -41,7 +41,7 @@ function Content(props: { route: Route; session: Session; live: Live }) {
         case "mismatches":
             return <MismatchesPage />;
         case "outbox":
-            return <OutboxPage session={session} />;
+            return <OutboxPage query={route.query} session={session} />;
         case "configuration":
             return <ConfigurationPage />;
         default:

@@ -1,6 +1,6 @@
 // What pages are put together from.
-import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { cloneElement, type ComponentChildren, type VNode } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Bytes, Problem } from "./api";
 import { clock, relative, size } from "./format";
 import { pieces, pretty, isJson } from "./json_text";
@@ -182,13 +182,17 @@ export function Dialog(props: {
     );
 }
 
-export function Field(props: { label: string; hint?: string; wide?: boolean; children: ComponentChildren }) {
+// The hint describes the control; its name is the label alone.
+export function Field(props: { label: string; hint?: string; wide?: boolean; children: VNode }) {
+    const id = useId();
     return (
-        <label class={props.wide ? "field wide" : "field"}>
-            <span>{props.label}</span>
-            {props.children}
-            {props.hint && <small>{props.hint}</small>}
-        </label>
+        <div class={props.wide ? "field wide" : "field"}>
+            <label>
+                <span>{props.label}</span>
+                {props.hint ? cloneElement(props.children, { "aria-describedby": id }) : props.children}
+            </label>
+            {props.hint && <small id={id}>{props.hint}</small>}
+        </div>
     );
 }
 

@@ -1,16 +1,18 @@
 import { useEffect, useState } from "preact/hooks";
-import { api, Problem, type Letter, type Session, type Topic } from "../api";
+import { api, Problem, type Backlog, type OutboxRow, type Session } from "../api";
 import { count, duration } from "../format";
-import { BytesView, Card, Dialog, Empty, Facts, Loading, Page, Trouble, When } from "../parts";
+import { BytesView, Dialog, Empty, Facts, Loading, Page, Trouble, When } from "../parts";
+import { fields, link } from "../route";
 import { useLoaded, useNow, useRefreshKey } from "../state";
 import { notice } from "../notice";
 import { t } from "../texts";
 
 const words = t.outbox;
 
-export function OutboxPage(props: { session: Session }) {
+export function OutboxPage(props: { query: string; session: Session }) {
     const { value, problem, busy, reload } = useLoaded(api.outbox, "outbox", 5_000);
     const [turn, setTurn] = useState(0);
+    const status = fields(props.query)["status"] ?? "dead";
     const again = () => {
         reload();
         setTurn((now) => now + 1);
@@ -27,66 +29,79 @@ export function OutboxPage(props: { session: Session }) {
         <Page
             title={words.title}
             aside={
-                <button type="button" class="small" onClick={again} disabled={busy}>
-                    {t.common.refresh}
-                </button>
+                <>
+                    <label class="inline">
+                        {words.status}{" "}
+                        <select
+                            value={status}
+                            data-first
+                            onChange={(event) => {
+                                location.hash = link("outbox", { status: (event.currentTarget as HTMLSelectElement).value });
+                            }}
+                        >
+                            {Object.entries(words.statuses).map(([name, label]) => (
+                                <option key={name} value={name}>
+                                    {label}
+                                </option>
+                            ))}
+                        </select>
+                    </label>
+                    <button type="button" class="small" onClick={again} disabled={busy}>
+                        {t.common.refresh}
+                    </button>
+                </>
             }
         >
             {problem && <Trouble problem={problem} retry={again} />}
             {!value && !problem && <Loading />}
             {value && (
                 <>
-                    <Card title={words.backlog}>
-                        {value.topics.length ? <Topics of={value.topics} /> : <Empty title={words.backlogEmpty} />}
-                    </Card>
-                    <DeadLetters key={turn} session={props.session} changed={again} />
+                    <Tiles of={value} />
+                    <Rows key={`${status} ${turn}`} status={status} session={props.session} changed={again} />
                 </>
             )}
         </Page>
     );
 }
 
-function Topics(props: { of: Topic[] }) {
+function Tiles(props: { of: Backlog }) {
+    const { waiting, dead, count_max, oldest_ms } = props.of;
+    const most = (number: number) => `${count(number)}${count_max > 0 && number >= count_max ? "+" : ""}`;
     return (
-        <table class="plain">
-            <thead>
-                <tr>
-                    <th>{words.topic}</th>
-                    <th class="number">{words.waiting}</th>
-                    <th class="number">{words.underWay}</th>
-                    <th class="number">{words.dead}</th>
-                    <th class="number">{words.oldest}</th>
-                </tr>
-            </thead>
-            <tbody>
-                {props.of.map((one) => (
-                    <tr key={one.topic}>
-                        <th scope="row">{one.topic}</th>
-                        <td class="number">{count(one.waiting)}</td>
-                        <td class="number">{count(one.under_way)}</td>
-                        <td class={one.dead ? "number bad" : "number"}>{count(one.dead)}</td>
-                        <td class="number">{one.waiting ? duration(one.oldest_ms) : t.common.none}</td>
-                    </tr>
-                ))}
-            </tbody>
-        </table>
+        <div class="tiles three">
+            <div class="tile">
+                <span class="tile-name">{words.waiting}</span>
+                <span class="tile-value">{most(waiting)}</span>
+                <span class="tile-note">{words.waitingHelp}</span>
+            </div>
+            <div class="tile">
+                <span class="tile-name">{words.oldest}</span>
+                <span class="tile-value">{waiting ? duration(oldest_ms) : t.common.none}</span>
+            </div>
+            <div class={dead ? "tile warn" : "tile"}>
+                <span class="tile-name">{words.dead}</span>
+                <span class="tile-value">{most(dead)}</span>
+                <span class="tile-note">{words.deadHelp}</span>
+            </div>
+        </div>
     );
 }
 
-function DeadLetters(props: { session: Session; changed: () => void }) {
-    const [letters, setLetters] = useState<Letter[] | null>(null);
-    const [cursor, setCursor] = useState("");
+function Rows(props: { status: string; session: Session; changed: () => void }) {
+    const { status } = props;
+    const [rows, setRows] = useState<OutboxRow[] | null>(null);
+    const [after, setAfter] = useState("");
     const [problem, setProblem] = useState<Problem | null>(null);
     const [chosen, setChosen] = useState<Set<string>>(new Set());
     const [asking, setAsking] = useState(false);
-    const [seen, setSeen] = useState<Letter | null>(null);
-    const now = useNow(10_000);
+    const [seen, setSeen] = useState<OutboxRow | null>(null);
     const admin = props.session.role === "admin";
+    const acts = admin && status === "dead";
 
     const load = (from: string) =>
-        api.dead(from).then((got) => {
-            setLetters((before) => [...(from ? (before ?? []) : []), ...got.letters]);
-            setCursor(got.cursor);
+        api.outboxRows({ status, after: from }).then((got) => {
+            setRows((before) => [...(from ? (before ?? []) : []), ...got.rows]);
+            setAfter(got.after);
         }, setProblem);
     useEffect(() => void load(""), []);
 
@@ -97,106 +112,29 @@ function DeadLetters(props: { session: Session; changed: () => void }) {
             props.changed();
         }, setProblem);
     };
-    const toggle = (id: string) => {
-        const next = new Set(chosen);
-        if (!next.delete(id)) next.add(id);
-        setChosen(next);
-    };
+    const all = rows ?? [];
+    if (problem && !rows) return <Trouble problem={problem} />;
+    if (!rows) return <Loading />;
+    if (rows.length === 0) return <Empty title={words.empty[status] ?? t.common.none} />;
     return (
-        <Card
-            title={words.deadTitle}
-            aside={
-                admin &&
-                !!letters?.length && (
+        <>
+            {problem && <Trouble problem={problem} />}
+            <div class="row-tools">
+                <p class="muted">{words.lead[status]}</p>
+                {acts && (
                     <button type="button" class="primary small" disabled={chosen.size === 0} onClick={() => setAsking(true)}>
                         {words.requeue(chosen.size)}
                     </button>
-                )
-            }
-        >
-            {problem && <Trouble problem={problem} />}
-            {!letters && !problem && <Loading />}
-            {letters?.length === 0 && <Empty title={words.deadEmpty} help={words.deadEmptyHelp} />}
-            {!!letters?.length && (
-                <>
-                    <p class="muted">{words.deadLead}</p>
-                    <table class="rows">
-                        <thead>
-                            <tr>
-                                {admin && (
-                                    <th>
-                                        <input
-                                            type="checkbox"
-                                            aria-label={words.selectAll}
-                                            checked={chosen.size === letters.length}
-                                            onChange={() =>
-                                                setChosen(
-                                                    chosen.size === letters.length ? new Set() : new Set(letters.map((one) => one.id)),
-                                                )
-                                            }
-                                        />
-                                    </th>
-                                )}
-                                <th>{words.event}</th>
-                                <th>{words.topic}</th>
-                                <th>{words.key}</th>
-                                <th class="number">{words.attempts}</th>
-                                <th>{words.since}</th>
-                                <th>{words.error}</th>
-                                <th />
-                            </tr>
-                        </thead>
-                        <tbody>
-                            {letters.map((one) => (
-                                <tr key={one.id}>
-                                    {admin && (
-                                        <td class="pick">
-                                            <input
-                                                type="checkbox"
-                                                aria-label={words.select(one.id)}
-                                                checked={chosen.has(one.id)}
-                                                onChange={() => toggle(one.id)}
-                                            />
-                                        </td>
-                                    )}
-                                    <td class="key">{one.id}</td>
-                                    <td data-label={words.topic}>{one.topic}</td>
-                                    <td class="key" data-label={words.key}>
-                                        {one.key}
-                                    </td>
-                                    <td class="number" data-label={words.attempts}>
-                                        {one.attempts}
-                                    </td>
-                                    <td data-label={words.since}>
-                                        <When at={one.updated_at} now={now} />
-                                    </td>
-                                    <td class="long" data-label={words.error}>
-                                        {one.error}
-                                    </td>
-                                    <td class="act">
-                                        {admin && (
-                                            <button
-                                                type="button"
-                                                class="small"
-                                                onClick={() => void api.letter(one.id).then(setSeen, setProblem)}
-                                            >
-                                                {words.show}
-                                            </button>
-                                        )}
-                                    </td>
-                                </tr>
-                            ))}
-                        </tbody>
-                    </table>
-                    {!admin && <p class="muted">{words.noPayload}</p>}
-                    {cursor && (
-                        <p class="more">
-                            <button type="button" onClick={() => void load(cursor)}>
-                                {t.common.more}
-                            </button>
-                        </p>
-                    )}
-                </>
+                )}
+            </div>
+            <Table rows={rows} admin={admin} chosen={acts ? chosen : null} choose={setChosen} show={(row) => void api.outboxRow(row).then(setSeen, setProblem)} />
+            {!admin && <p class="muted">{words.noPayload}</p>}
+            {after && (
+                <p class="more">
+                    <button type="button" onClick={() => void load(after)}>
+                        {t.common.more}
+                    </button>
+                </p>
             )}
             <Dialog
                 title={words.confirmTitle}
@@ -205,15 +143,96 @@ function DeadLetters(props: { session: Session; changed: () => void }) {
                 confirm={{ label: words.confirm, go: requeue }}
             >
                 <p>{words.confirmText(chosen.size)}</p>
+                <ul class="ids">
+                    {all.filter((one) => chosen.has(one.row)).map((one) => (
+                        <li key={one.row}>
+                            <code>{one.id}</code> {one.topic}
+                        </li>
+                    ))}
+                </ul>
             </Dialog>
             <Dialog title={seen?.id ?? words.payload} open={seen !== null} onClose={() => setSeen(null)}>
                 {seen && <Whole of={seen} />}
             </Dialog>
-        </Card>
+        </>
     );
 }
 
-function Whole(props: { of: Letter }) {
+function Table(props: {
+    rows: OutboxRow[];
+    admin: boolean;
+    chosen: Set<string> | null;
+    choose: (which: Set<string>) => void;
+    show: (row: string) => void;
+}) {
+    const { rows, chosen } = props;
+    const now = useNow(10_000);
+    const toggle = (row: string) => {
+        const next = new Set(chosen ?? []);
+        if (!next.delete(row)) next.add(row);
+        props.choose(next);
+    };
+    const toggleAll = () => props.choose(new Set(chosen?.size === rows.length ? [] : rows.map((one) => one.row)));
+    return (
+        <table class="rows">
+            <thead>
+                <tr>
+                    {chosen && (
+                        <th>
+                            <input type="checkbox" aria-label={words.selectAll} checked={chosen.size === rows.length} onChange={toggleAll} />
+                        </th>
+                    )}
+                    <th>{words.event}</th>
+                    <th>{words.topic}</th>
+                    <th>{words.key}</th>
+                    <th class="number">{words.attempts}</th>
+                    <th>{words.created}</th>
+                    <th>{words.error}</th>
+                    <th />
+                </tr>
+            </thead>
+            <tbody>
+                {rows.map((one) => (
+                    <tr key={one.row}>
+                        {chosen && (
+                            <td class="pick">
+                                <input
+                                    type="checkbox"
+                                    aria-label={words.select(one.id)}
+                                    checked={chosen.has(one.row)}
+                                    onChange={() => toggle(one.row)}
+                                />
+                            </td>
+                        )}
+                        <td class="key">{one.id}</td>
+                        <td data-label={words.topic}>{one.topic}</td>
+                        <td class="key" data-label={words.key}>
+                            {one.key}
+                        </td>
+                        <td class="number" data-label={words.attempts}>
+                            {one.attempts}
+                        </td>
+                        <td data-label={words.created}>
+                            <When at={one.created_at} now={now} />
+                        </td>
+                        <td class="long" data-label={words.error}>
+                            {one.error || t.common.none}
+                        </td>
+                        <td class="act">
+                            {props.admin && (
+                                <button type="button" class="small" onClick={() => props.show(one.row)}>
+                                    {words.show}
+                                </button>
+                            )}
+                        </td>
+                    </tr>
+                ))}
+            </tbody>
+        </table>
+    );
+}
+
+function Whole(props: { of: OutboxRow }) {
     const { topic, key, error, payload, headers } = props.of;
     return (
         <>
@@ -221,7 +240,7 @@ function Whole(props: { of: Letter }) {
                 of={[
                     [words.topic, topic],
                     [words.key, key],
-                    [words.error, error],
+                    [words.error, error || t.common.none],
                 ]}
             />
             <h3>{words.headers}</h3>

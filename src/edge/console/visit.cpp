@@ -59,8 +59,8 @@ void console_visit::route(std::string_view path) {
         {"mismatches", &console_visit::mismatches},
         {"configuration", &console_visit::configuration},
         {"outbox", &console_visit::outbox},
-        {"outbox/dead", &console_visit::dead_letters},
-        {"outbox/letter", &console_visit::letter},
+        {"outbox/rows", &console_visit::outbox_rows},
+        {"outbox/row", &console_visit::outbox_row_whole},
         {"outbox/requeue", &console_visit::requeue},
     }};
     for (const entry& one : all) {

@@ -37,8 +37,8 @@ private:
 
     // The outbox, where there is one.
     void outbox();
-    void dead_letters();
-    void letter();
+    void outbox_rows();
+    void outbox_row_whole();
     void requeue();
     bool has_outbox();
 

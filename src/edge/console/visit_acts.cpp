@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "base/units.hpp"
 #include "edge/center/members.hpp"
 #include "edge/center/text.hpp"
 #include "edge/console/query.hpp"
@@ -12,30 +13,44 @@ namespace {
 
 using http::problem_kind;
 
-json letter_json(const dead_letter& from) {
-    return {{"id", from.event.id},
-            {"topic", from.event.topic},
-            {"key", from.event.key},
-            {"attempts", from.attempts},
-            {"created_at", rfc3339(from.created_at)},
+// A 64-bit number is more than a number holds in a browser.
+json row_json(const outbox_row& from) {
+    const outbox::message& it = from.it;
+    return {{"row", std::to_string(it.row)},
+            {"status", from.status},
+            {"id", it.event.id},
+            {"topic", it.event.topic},
+            {"key", it.event.key},
+            {"shard", it.shard},
+            {"attempts", it.attempts},
+            {"created_at", rfc3339(it.created_at)},
             {"updated_at", rfc3339(from.updated_at)},
             {"error", from.error}};
 }
 
-json whole_letter_json(const dead_letter& from) {
-    json made = letter_json(from);
-    made["payload"] = bytes_json(from.event.payload);
+json whole_row_json(const outbox_row& from) {
+    json made = row_json(from);
+    made["payload"] = bytes_json(from.it.event.payload);
     json& headers = made["headers"] = json::array();
-    for (const auto& one : from.event.headers) headers.push_back({one.name, one.value});
+    for (const auto& one : from.it.event.headers) headers.push_back({one.name, one.value});
     return made;
 }
 
-json topic_json(const outbox_topic& from) {
-    return {{"topic", from.topic},
-            {"waiting", from.waiting},
-            {"under_way", from.under_way},
-            {"dead", from.dead},
-            {"oldest_ms", std::chrono::floor<std::chrono::milliseconds>(from.oldest).count()}};
+std::optional<std::int64_t> row_number(const std::string& text) {
+    return parse_count(text);
+}
+
+std::optional<std::vector<std::int64_t>> row_numbers(const json& body) {
+    constexpr std::size_t rows_max = 1'000;
+    const auto at = body.is_object() && body.size() == 1 ? body.find("rows") : body.end();
+    if (at == body.end() || !at->is_array() || at->empty() || at->size() > rows_max) return {};
+    std::vector<std::int64_t> rows;
+    for (const json& one : *at) {
+        const auto row = one.is_string() ? row_number(one.get<std::string>()) : std::nullopt;
+        if (!row) return {};
+        rows.push_back(*row);
+    }
+    return rows;
 }
 
 } // namespace
@@ -100,44 +115,52 @@ bool console_visit::has_outbox() {
 void console_visit::outbox() {
     if (!method_is("GET") || !known() || !has_outbox()) return;
     core_->chore([self = std::make_shared<console_visit>(std::move(*this))] {
-        const auto got = self->core_->options.outbox->state();
+        const auto got = self->core_->options.outbox->measure();
         if (!got) return self->unavailable(got.error());
-        json topics = json::array();
-        for (const outbox_topic& one : got->topics) topics.push_back(topic_json(one));
-        self->tell({{"topics", std::move(topics)}});
+        const auto oldest = std::chrono::floor<std::chrono::milliseconds>(got->oldest).count();
+        self->tell({{"waiting", got->waiting},
+                    {"dead", got->dead},
+                    {"count_max", got->count_max},
+                    {"oldest_ms", oldest}});
     });
 }
 
-void console_visit::dead_letters() {
+void console_visit::outbox_rows() {
     if (!method_is("GET") || !known() || !has_outbox()) return;
-    auto read = read_parameters(head().query(), {"cursor"});
+    auto read = read_parameters(head().query(), {"status", "topic", "after"});
     if (auto* wrong = std::get_if<std::string>(&read)) return malformed(std::move(*wrong));
-    core_->chore([self = std::make_shared<console_visit>(std::move(*this)),
-                  asked = std::get<parameters>(std::move(read))]() mutable {
-        constexpr std::size_t letters_max = 50;
-        const auto got = self->core_->options.outbox->dead(asked["cursor"], letters_max);
-        if (!got) return self->unavailable(got.error());
-        json letters = json::array();
-        for (const dead_letter& one : got->letters) letters.push_back(letter_json(one));
-        self->tell({{"letters", std::move(letters)}, {"cursor", got->cursor}});
-    });
+    auto& asked = std::get<parameters>(read);
+    const auto after = asked.contains("after") ? row_number(asked["after"]) : 0;
+    if (!after) return malformed("after must be the number of a row");
+    outbox_query query{.status = asked["status"], .topic = asked["topic"], .after = *after};
+    core_->chore(
+        [self = std::make_shared<console_visit>(std::move(*this)), query = std::move(query)] {
+            const auto got = self->core_->options.outbox->list(query);
+            if (!got) return self->unavailable(got.error());
+            json rows = json::array();
+            for (const outbox_row& one : *got) rows.push_back(row_json(one));
+            const bool more = got->size() == query.rows_max;
+            self->tell({{"rows", std::move(rows)},
+                        {"after", more ? std::to_string(got->back().it.row) : ""}});
+        });
 }
 
 // Events belong to no tenant, so their payload is for those who may see all tenants.
-void console_visit::letter() {
+void console_visit::outbox_row_whole() {
     if (!method_is("GET") || !known() || !has_outbox()) return;
     if (!who_->may_act()) {
         return refuse({.kind = problem_kind::forbidden,
                        .detail = "the scope 'admin' is needed to see payloads"});
     }
-    auto read = read_parameters(head().query(), {"id"});
+    auto read = read_parameters(head().query(), {"row"});
     if (auto* wrong = std::get_if<std::string>(&read)) return malformed(std::move(*wrong));
-    core_->chore([self = std::make_shared<console_visit>(std::move(*this)),
-                  asked = std::get<parameters>(std::move(read))]() mutable {
-        const auto got = self->core_->options.outbox->letter(asked["id"]);
+    const auto row = row_number(std::get<parameters>(read)["row"]);
+    if (!row) return malformed("row must be the number of a row");
+    core_->chore([self = std::make_shared<console_visit>(std::move(*this)), row = *row] {
+        const auto got = self->core_->options.outbox->show(row);
         if (!got) return self->unavailable(got.error());
-        if (*got) return self->tell(whole_letter_json(**got));
-        self->refuse({.kind = problem_kind::not_found, .detail = "no such dead letter"});
+        if (*got) return self->tell(whole_row_json(**got));
+        self->refuse({.kind = problem_kind::not_found, .detail = "there is no such row any more"});
     });
 }
 
@@ -145,20 +168,14 @@ void console_visit::requeue() {
     if (!may_change() || !has_outbox()) return;
     const auto body = read_body();
     if (!body) return;
-    constexpr std::size_t ids_max = 1'000;
-    const auto at = body->is_object() && body->size() == 1 ? body->find("ids") : body->end();
-    bool fine = at != body->end() && at->is_array() && !at->empty() && at->size() <= ids_max;
-    std::vector<std::string> ids;
-    for (std::size_t i = 0; fine && i < at->size(); ++i) {
-        fine = (*at)[i].is_string();
-        if (fine) ids.push_back((*at)[i].get<std::string>());
-    }
-    if (!fine) return malformed("ids must be an array of 1 to 1000 event ids");
-    core_->chore([self = std::make_shared<console_visit>(std::move(*this)), ids = std::move(ids)] {
-        const auto got = self->core_->options.outbox->requeue(ids);
-        if (!got) return self->unavailable(got.error());
-        self->tell({{"outcome", "requeued"}, {"count", *got}});
-    });
+    auto rows = row_numbers(*body);
+    if (!rows) return malformed("rows must be an array of 1 to 1000 numbers, as texts");
+    core_->chore(
+        [self = std::make_shared<console_visit>(std::move(*this)), rows = *std::move(rows)] {
+            const auto got = self->core_->options.outbox->requeue(rows);
+            if (!got) return self->unavailable(got.error());
+            self->tell({{"outcome", "requeued"}, {"count", *got}});
+        });
 }
 
 } // namespace semel::edge

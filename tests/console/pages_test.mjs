@@ -1,0 +1,427 @@
+// Every page and action of the console in a real browser, for both roles.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { Stage, eventually, fits, narrow, openBrowser, openPage, shoot, signIn, wide } from "./stage.mjs";
+
+let stage, browser;
+
+const record = (operation, key, tenant = "acme") =>
+    `#/record?tenant=${tenant}&operation=${operation}&key=${encodeURIComponent(key)}`;
+
+async function seed() {
+    await stage.order("cart-17");
+    await stage.order("cart-17");
+    await stage.order("cart-17", { item: "piano" }); // a mismatch
+    for (let i = 0; i < 60; ++i) await stage.order(`cart-${100 + i}`);
+    await stage.done("SHIP", "parcel/7", {
+        text: '{"parcel":"PX-1","weight_g":12345678901234567890}',
+        type: "application/json",
+        ref: "parcel_9",
+    }, { content: '{"to":"Oslo"}', attributes: { customer: "c_812", channel: "app" } });
+    await stage.center("begin", { operation: "SHIP", key: "parcel/7", content: '{"to":"Rome"}' });
+    await stage.center("begin", { operation: "SHIP", key: "running", attributes: { customer: "c_1" } });
+    const failing = await stage.center("begin", { operation: "SHIP", key: "no-such-street" });
+    await stage.center("fail", {
+        operation: "SHIP", key: "no-such-street", attempt: failing.json.attempt, kind: "final", error: "address unknown",
+    });
+    for (const key of ["settle-yes", "settle-no", "settle-failed", "remove-me", "only-look"]) {
+        const begun = await stage.center("begin", { operation: "PAY", key, content: '{"amount":3}' });
+        await stage.center("checkpoint", {
+            operation: "PAY", key, attempt: begun.json.attempt, name: "reserve", text: '{"hold":"h_7"}',
+        });
+    }
+    await stage.done("SHIP", "bolts-own", { text: "x" }, {}, stage.other);
+    // Their leases end.
+    await eventually(async () => (await stage.api("records?stuck_for=0s")).json.records.length >= 5);
+}
+
+before(async () => {
+    stage = await Stage.open();
+    browser = await openBrowser();
+    await seed();
+});
+after(async () => {
+    await browser?.close();
+    await stage?.close();
+});
+
+// A signed-in page for one test; nothing may have gone wrong in it unseen.
+async function with_page(run, { token, ...options } = {}) {
+    const page = await openPage(stage, options);
+    try {
+        await signIn(page, stage, token ?? stage.admin);
+        await run(page);
+        assert.deepEqual(page.faults, []);
+    } finally {
+        await page.context().close();
+    }
+}
+
+const go = (page, hash) => page.evaluate((to) => void (location.hash = to), hash);
+const heading = (page, name) => page.getByRole("heading", { name, level: 1 }).waitFor();
+const main = (page) => page.locator("main");
+
+describe("signing in", () => {
+    it("refuses a wrong token and says so", async () => {
+        const page = await openPage(stage);
+        await page.goto(stage.urls.console);
+        await page.getByLabel("Token").fill("semel_wrong");
+        await page.getByRole("button", { name: "Sign in" }).click();
+        await page.getByRole("alert").getByText("the token is not known").waitFor();
+        await page.getByLabel("Token").fill(stage.only_use);
+        await page.getByRole("button", { name: "Sign in" }).click();
+        await page.getByRole("alert").getByText("the scope 'read' or 'admin' is needed").waitFor();
+        await page.context().close();
+    });
+
+    it("stays over a reload and ends when asked", () =>
+        with_page(async (page) => {
+            await page.reload();
+            await heading(page, "Overview");
+            assert.equal(await page.evaluate(() => document.cookie), "");
+            await page.getByRole("button", { name: "Sign out" }).click();
+            await page.getByLabel("Token").waitFor();
+            await page.reload();
+            await page.getByLabel("Token").waitFor();
+        }));
+});
+
+describe("overview", () => {
+    it("goes on by itself, and pauses", () =>
+        with_page(async (page) => {
+            const executed = main(page).locator(".totals div", { hasText: /^executed/ }).locator("dd");
+            const first = Number(await executed.textContent());
+            for (let i = 0; i < 5; ++i) await stage.order(`live-${i}`);
+            await eventually(async () => Number(await executed.textContent()) >= first + 5);
+            assert.ok(Number(await executed.textContent()) >= first + 5);
+            await main(page).getByText("Store commands in the last minute").waitFor();
+            assert.equal(await page.getByRole("img", { name: /Requests by outcome/ }).count(), 1);
+            await main(page).locator(".tile", { hasText: "Store" }).getByText("answers").waitFor();
+            await eventually(async () => (await main(page).locator(".tile.warn .tile-value").textContent()) === "5");
+
+            await page.getByRole("button", { name: "Pause" }).click();
+            await main(page).getByText("Paused").waitFor();
+            const chart = page.getByRole("img", { name: /Requests by outcome/ });
+            await chart.focus();
+            await page.keyboard.press("ArrowLeft");
+            await page.locator(".chart .cursor").first().waitFor({ state: "attached" });
+            await page.getByRole("button", { name: "Go on" }).click();
+            await main(page).getByText("Live").waitFor();
+        }));
+});
+
+describe("records", () => {
+    const search = async (page, fields) => {
+        await go(page, "#/records");
+        await page.getByRole("link", { name: "Clear" }).waitFor();
+        const form = page.getByRole("search");
+        for (const [label, value] of Object.entries(fields)) await form.getByLabel(label, { exact: true }).fill(value);
+        await form.getByRole("button", { name: "Search" }).click();
+    };
+    const found = (page, text) => main(page).getByRole("status").getByText(text).waitFor();
+
+    it("are found by each field", () =>
+        with_page(async (page) => {
+            await search(page, { Key: "cart-17" });
+            await found(page, "1 record");
+            await search(page, { Operation: "SHIP", Tenant: "acme" });
+            await found(page, "3 records");
+            await search(page, { "Result reference": "parcel_9" });
+            await found(page, "1 record");
+            await main(page).getByRole("link", { name: "parcel/7" }).click();
+            await heading(page, /parcel\/7/);
+
+            await go(page, "#/records");
+            await page.getByLabel("State").selectOption("failed_final");
+            await page.getByRole("button", { name: "Search" }).click();
+            await found(page, "1 record");
+            await page.getByLabel("Created").selectOption("older");
+            await page.getByLabel("Time", { exact: true }).fill("7d");
+            await page.getByRole("button", { name: "Search" }).click();
+            await main(page).getByText("No record fits.").waitFor();
+            await page.getByLabel("Created").selectOption("newer");
+            await page.getByLabel("Time", { exact: true }).fill("2h");
+            await page.getByRole("button", { name: "Search" }).click();
+            await found(page, "1 record");
+        }));
+
+    it("come page by page", () =>
+        with_page(async (page) => {
+            await search(page, { Operation: "ORDER_CREATE" });
+            await found(page, "50 records, and there may be more");
+            await page.getByRole("button", { name: "Show more" }).click();
+            await eventually(async () => (await main(page).locator("tbody tr").count()) > 60);
+            await page.getByRole("button", { name: "Show more" }).waitFor({ state: "detached" });
+        }));
+
+    it("show the answer of the gateway", () =>
+        with_page(async (page) => {
+            await go(page, record("ORDER_CREATE", "cart-17"));
+            await main(page).getByText("Answer that clients get again").waitFor();
+            await main(page).locator(".status", { hasText: "201" }).waitFor();
+            await main(page).getByText("/orders/1", { exact: true }).waitFor();
+            assert.match(await main(page).locator("pre.text").textContent(), /"order": 1,\n/);
+            await page.getByRole("button", { name: "as stored" }).click();
+            assert.match(await main(page).locator("pre.text").textContent(), /^\{"order":1,/);
+            await page.getByRole("button", { name: "Copy Result" }).click();
+            assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^\{"order":1,/);
+        }));
+
+    it("show attributes, checkpoints and exact numbers", () =>
+        with_page(async (page) => {
+            await go(page, record("SHIP", "parcel/7"));
+            await main(page).getByText("12345678901234567890").waitFor();
+            await main(page).getByText('"c_812"').waitFor();
+            await go(page, record("PAY", "only-look"));
+            await main(page).locator("summary", { hasText: "reserve" }).click();
+            await main(page).getByText('"h_7"').waitFor();
+            await main(page).getByText("Step “reserve” is done").waitFor();
+        }));
+
+    it("count a lease down", () =>
+        with_page(async (page) => {
+            await go(page, record("SHIP", "running"));
+            const lease = page.getByRole("timer", { name: "Lease" });
+            await lease.getByText(/^\d m \d+ s left$|^\d+ s left$/).waitFor();
+            const before = await lease.textContent();
+            await eventually(async () => (await lease.textContent()) !== before);
+            assert.notEqual(await lease.textContent(), before);
+        }));
+
+    it("that are not there say so", () =>
+        with_page(async (page) => {
+            await go(page, record("SHIP", "never-was"));
+            await heading(page, "There is no such record");
+        }));
+});
+
+describe("an operator", () => {
+    const settle = async (page, key, choose) => {
+        await go(page, "#/stuck");
+        await heading(page, "Stuck");
+        await main(page).getByRole("row", { name: new RegExp(key) }).getByRole("link", { name: "Settle", exact: true }).click();
+        await page.getByRole("heading", { name: "Settle this record" }).waitFor();
+        await choose(main(page));
+        await page.getByLabel("Reason", { exact: true }).first().fill(`ticket for ${key}`);
+        await page.getByRole("button", { name: "Settle…" }).click();
+        await page.getByRole("dialog").getByRole("button", { name: "Settle", exact: true }).click();
+        await page.getByText("Settled. Repeats get the new answer").waitFor();
+        await main(page).getByText(`ticket for ${key}`).first().waitFor();
+    };
+
+    it("settles a record that took effect", () =>
+        with_page(async (page) => {
+            await settle(page, "settle-yes", async (form) => {
+                await form.getByLabel("Body").fill('{"paid":true}');
+                await form.getByLabel("Result reference (optional)").fill("pay_1");
+            });
+            const repeat = await stage.center("begin", { operation: "PAY", key: "settle-yes", content: '{"amount":3}' });
+            assert.equal(repeat.json.result.text, '{"paid":true}');
+            assert.equal(repeat.json.result.ref, "pay_1");
+        }));
+
+    it("settles a record that did not happen", () =>
+        with_page(async (page) => {
+            await settle(page, "settle-no", (form) => form.getByLabel("It did not happen").check());
+            const repeat = await stage.center("begin", { operation: "PAY", key: "settle-no", content: '{"amount":3}' });
+            assert.equal(repeat.json.outcome, "started");
+        }));
+
+    it("settles a record that failed", () =>
+        with_page(async (page) => {
+            await settle(page, "settle-failed", async (form) => {
+                await form.getByLabel("It failed, and must not run again").check();
+                await form.getByLabel("Error that repeats are told").fill("card refused");
+            });
+            const repeat = await stage.center("begin", { operation: "PAY", key: "settle-failed", content: '{"amount":3}' });
+            assert.equal(repeat.json.error, "card refused");
+        }));
+
+    it("removes a record, and its audit stays", () =>
+        with_page(async (page) => {
+            await go(page, record("PAY", "remove-me"));
+            await page.getByText("Remove this record").click();
+            await page.getByLabel("Reason", { exact: true }).last().fill("a mistake");
+            await page.getByRole("button", { name: "Remove…" }).click();
+            await page.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
+            await heading(page, "Records");
+            await go(page, record("PAY", "remove-me"));
+            await heading(page, "There is no such record");
+            await main(page).getByText("a mistake").waitFor();
+        }));
+
+    it("may change their mind", () =>
+        with_page(async (page) => {
+            await go(page, record("PAY", "only-look"));
+            await page.getByLabel("Reason", { exact: true }).first().fill("not sure");
+            await page.getByRole("button", { name: "Settle…" }).click();
+            await page.getByRole("dialog").waitFor();
+            await page.keyboard.press("Escape");
+            await page.getByRole("dialog").waitFor({ state: "hidden" });
+            assert.equal((await stage.api("record?tenant=acme&operation=PAY&key=only-look")).json.state, "processing");
+        }));
+});
+
+describe("the other pages", () => {
+    it("show both fingerprints of a mismatch", () =>
+        with_page(async (page) => {
+            await go(page, "#/mismatches");
+            const row = main(page).getByRole("row", { name: /cart-17/ });
+            await row.waitFor();
+            const prints = await row.locator(".print code").allTextContents();
+            const [held, asked] = prints.map((one) => one.replaceAll(" ", ""));
+            assert.match(held, /^[0-9a-f]{64}$/);
+            assert.match(asked, /^[0-9a-f]{64}$/);
+            assert.notEqual(held, asked);
+            assert.equal((await stage.api("record?tenant=acme&operation=ORDER_CREATE&key=cart-17")).json.fingerprint, held);
+            await main(page).getByRole("row", { name: /parcel\/7/ }).waitFor(); // the center's
+        }));
+
+    it("say that there is no outbox", () =>
+        with_page(async (page) => {
+            await go(page, "#/outbox");
+            await main(page).getByText("No outbox is configured").waitFor();
+        }));
+
+    it("show the configuration and filter it", () =>
+        with_page(async (page) => {
+            await go(page, "#/configuration");
+            await main(page).getByText("on_lease_expiry").first().waitFor();
+            await page.getByLabel("Show only keys with").fill("retention");
+            await eventually(async () => (await main(page).getByText("admin_listen").count()) === 0);
+            assert.ok((await main(page).getByText("failure_retention").count()) >= 4);
+            await page.getByLabel("Show only keys with").fill("no such key");
+            await main(page).getByText("No key fits.").waitFor();
+        }));
+});
+
+describe("the keyboard", () => {
+    it("reaches everything", () =>
+        with_page(async (page) => {
+            await page.reload();
+            await heading(page, "Overview");
+            await page.keyboard.press("Tab");
+            assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+            await page.keyboard.press("Enter");
+            assert.equal(await page.evaluate(() => document.activeElement.id), "content");
+            await page.keyboard.press("?");
+            await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+            await page.keyboard.press("Escape");
+            await page.getByRole("dialog").waitFor({ state: "hidden" });
+            for (const [key, title] of [["r", "Records"], ["s", "Stuck"], ["m", "Mismatches"], ["x", "Outbox"], ["c", "Configuration"], ["o", "Overview"]]) {
+                await page.keyboard.press("g");
+                await page.keyboard.press(key);
+                await heading(page, title);
+            }
+            await page.keyboard.press("g");
+            await page.keyboard.press("r");
+            await main(page).locator("tbody tr").first().waitFor();
+            await page.keyboard.press("/");
+            assert.equal(await page.evaluate(() => document.activeElement.name), "key");
+            await page.keyboard.type("cart-17");
+            await page.keyboard.press("Enter");
+            await main(page).getByRole("status").getByText("1 record").waitFor();
+            await page.evaluate(() => document.activeElement.blur());
+            await page.keyboard.press("j");
+            assert.equal(await page.evaluate(() => document.activeElement.textContent), "cart-17");
+            const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+            assert.equal(outline, "solid");
+            await page.keyboard.press("Enter");
+            await heading(page, /cart-17/);
+        }));
+
+    it("has a name for every control", () =>
+        with_page(async (page) => {
+            for (const hash of ["#/overview", "#/records", "#/stuck", "#/mismatches", "#/configuration", record("PAY", "only-look")]) {
+                await go(page, hash);
+                await main(page).locator("h1").waitFor();
+                const nameless = await page.evaluate(() =>
+                    [...document.querySelectorAll("button, a, input, select, textarea, [role=img]")]
+                        .filter((one) => one.checkVisibility())
+                        .filter((one) => !one.getAttribute("aria-label") && !one.textContent.trim() && !one.labels?.length)
+                        .map((one) => one.outerHTML));
+                assert.deepEqual(nameless, [], hash);
+            }
+            assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
+        }));
+});
+
+describe("appearance", () => {
+    it("follows the system and can be chosen", async () => {
+        const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+        await with_page(async (page) => {
+            const light = await background(page);
+            await page.keyboard.press("t"); // light
+            assert.equal(await background(page), light);
+            await page.keyboard.press("t"); // dark
+            await eventually(async () => (await background(page)) !== light);
+            await page.reload();
+            await heading(page, "Overview");
+            assert.notEqual(await background(page), light);
+        });
+        await with_page(async (page) => assert.equal(await background(page), "rgb(15, 20, 19)"), { colorScheme: "dark" });
+    });
+});
+
+describe("who may only look", () => {
+    it("sees their tenant and no way to act", () =>
+        with_page(async (page) => {
+            await page.getByText("read only").waitFor();
+            await go(page, "#/records");
+            await main(page).locator("tbody tr").first().waitFor();
+            assert.equal(await page.getByLabel("Tenant").inputValue(), "acme");
+            assert.equal(await main(page).getByText("bolts-own").count(), 0);
+            await go(page, record("PAY", "only-look"));
+            await main(page).getByText("Your token may look, not act.").waitFor();
+            assert.equal(await page.getByRole("button", { name: "Settle…" }).count(), 0);
+            assert.equal(await page.getByText("Remove this record").count(), 0);
+            await go(page, record("SHIP", "bolts-own", "bolt"));
+            await page.getByRole("alert").getByText(/sees the tenant 'acme' only/).waitFor();
+            for (const [hash, title] of [["#/stuck", "Stuck"], ["#/mismatches", "Mismatches"], ["#/configuration", "Configuration"], ["#/overview", "Overview"]]) {
+                await go(page, hash);
+                await heading(page, title);
+                assert.equal(await page.getByRole("link", { name: "Settle", exact: true }).count(), 0);
+            }
+            await shoot(page, "read-only");
+        }, { token: stage.reader }));
+});
+
+describe("every page", () => {
+    const pages = {
+        overview: "#/overview", records: "#/records", stuck: "#/stuck", mismatches: "#/mismatches",
+        outbox: "#/outbox", configuration: "#/configuration",
+        "record-in-doubt": record("PAY", "only-look"), "record-settled": record("PAY", "settle-yes"),
+        "record-answer": record("ORDER_CREATE", "cart-17"), "record-running": record("SHIP", "running"),
+        "record-failed": record("SHIP", "no-such-street"),
+    };
+    for (const [name, viewport] of Object.entries({ wide, narrow })) {
+        for (const colorScheme of ["light", "dark"]) {
+            it(`fits a ${name} ${colorScheme} screen`, () =>
+                with_page(async (page) => {
+                    if (name === "narrow") {
+                        await page.getByRole("button", { name: "Menu" }).click();
+                        await page.getByRole("navigation").getByRole("link", { name: "Records" }).waitFor();
+                        await shoot(page, `menu-${name}-${colorScheme}`);
+                    }
+                    for (const [title, hash] of Object.entries(pages)) {
+                        await go(page, hash);
+                        await main(page).locator("h1").waitFor();
+                        await page.locator(".loading").waitFor({ state: "detached" });
+                        assert.ok(await fits(page), `${title} is wider than ${viewport.width}`);
+                        await shoot(page, `${title}-${name}-${colorScheme}`);
+                    }
+                }, { viewport, colorScheme }));
+        }
+    }
+});
+
+describe("a server that has gone", () => {
+    it("is said to have gone", async () => {
+        const page = await openPage(stage);
+        await signIn(page, stage);
+        await stage.stop("SIGKILL");
+        await page.getByRole("alert").getByText("The server does not answer.").waitFor();
+        await shoot(page, "server-gone");
+        await page.context().close();
+    });
+});

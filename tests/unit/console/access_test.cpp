@@ -1,0 +1,159 @@
+#include "counter_desk.hpp"
+
+namespace semel::edge::console_test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ConsoleAccess, NobodyGetsInWithoutATokenOrSession) {
+    counter_desk desk;
+
+    for (const char* path : {"session", "overview", "records", "mismatches", "configuration",
+                             "outbox", "record?tenant=a&operation=b&key=c"}) {
+        EXPECT_EQ(desk.send({.path = desk.api_at(path)}).status, 401) << path;
+        EXPECT_EQ(desk.api(path, "nonsense").status, 401) << path;
+        EXPECT_EQ(desk.api(path, "user").status, 403) << path;
+    }
+}
+
+TEST(ConsoleAccess, ASessionIsACookieThatNoScriptSees) {
+    counter_desk desk;
+
+    const auto got = desk.send({.method = "POST",
+                                .path = desk.api_at("session"),
+                                .headers = {{"Content-Type", "application/json"}},
+                                .body = R"({"token":"admin"})"});
+
+    EXPECT_EQ(got.status, 200);
+    EXPECT_THAT(*got.headers.find("Set-Cookie"),
+                testing::MatchesRegex("semel_session=[0-9a-f]{64}; Path=/; HttpOnly; "
+                                      "SameSite=Strict; Max-Age=28800"));
+    EXPECT_EQ(got.body.find("semel_session"), std::string::npos);
+}
+
+TEST(ConsoleAccess, OnlyLookersAndAdminsSignIn) {
+    counter_desk desk;
+
+    EXPECT_EQ(desk.sign_in("user").cookie, "");
+    EXPECT_EQ(desk.sign_in("nonsense").cookie, "");
+    EXPECT_NE(desk.sign_in("reader").cookie, "");
+}
+
+TEST(ConsoleAccess, AForgedOrEndedOrDoubledCookieIsRefused) {
+    counter_desk desk{{.session = 10min}};
+    const auto who = desk.sign_in("admin");
+    const auto status = [&](const std::string& cookie) {
+        return desk.send({.path = desk.api_at("session"), .headers = {{"Cookie", cookie}}}).status;
+    };
+
+    EXPECT_EQ(status(who.cookie), 200);
+    EXPECT_EQ(status("other=1; " + who.cookie + "; more=2"), 200);
+    EXPECT_EQ(status("semel_session=" + std::string(64, 'a')), 401);
+    EXPECT_EQ(status("semel_session="), 401);
+    EXPECT_EQ(status(who.cookie + "; semel_session=" + std::string(64, 'a')), 401);
+    desk.runtime.pass(10min);
+    EXPECT_EQ(status(who.cookie), 401);
+}
+
+TEST(ConsoleAccess, ARevokedTokenEndsItsSessions) {
+    counter_desk desk;
+    const auto who = desk.sign_in("admin");
+
+    desk.tokens = {};
+
+    EXPECT_EQ(desk.send(desk.with(who, {.path = desk.api_at("session")})).status, 401);
+}
+
+TEST(ConsoleAccess, WhoSignsOutIsOut) {
+    counter_desk desk;
+    const auto who = desk.sign_in("admin");
+
+    const auto out = desk.send(desk.with(who, {.method = "DELETE",
+                                               .path = desk.api_at("session"),
+                                               .headers = {{"Origin", "http://here:7071"}}}));
+
+    EXPECT_EQ(out.status, 200);
+    EXPECT_THAT(*out.headers.find("Set-Cookie"), HasSubstr("Max-Age=0"));
+    EXPECT_EQ(desk.send(desk.with(who, {.path = desk.api_at("session")})).status, 401);
+}
+
+TEST(ConsoleAccess, AChangeNeedsTheSessionsOwnSecretAndOrigin) {
+    counter_desk desk;
+    const auto who = desk.sign_in("admin");
+    const auto stranger = desk.sign_in("admin");
+    const auto fence = desk.stuck(payment);
+    const json verdict = {
+        {"fence", std::to_string(fence)}, {"verdict", "not_executed"}, {"reason", "asked them"}};
+    const auto post = [&](http::header_list headers) {
+        headers.add("Content-Type", "application/json");
+        return desk
+            .send(desk.with(who, {.method = "POST",
+                                  .path = desk.api_at("record/resolve?" + payment_at),
+                                  .headers = std::move(headers),
+                                  .body = verdict.dump()}))
+            .status;
+    };
+
+    const std::string origin = "http://here:7071";
+    EXPECT_EQ(post({}), 403);
+    EXPECT_EQ(post({{"X-Semel-Csrf", who.csrf}}), 403);
+    EXPECT_EQ(post({{"Origin", origin}}), 403);
+    EXPECT_EQ(post({{"Origin", origin}, {"X-Semel-Csrf", stranger.csrf}}), 403);
+    EXPECT_EQ(post({{"Origin", "http://evil"}, {"X-Semel-Csrf", who.csrf}}), 403);
+    EXPECT_EQ(post({{"Origin", "null"}, {"X-Semel-Csrf", who.csrf}}), 403);
+    EXPECT_EQ(desk.api("record?" + payment_at).body["state"], "processing");
+    EXPECT_EQ(post({{"Origin", origin}, {"X-Semel-Csrf", who.csrf}}), 200);
+}
+
+TEST(ConsoleAccess, AnotherSiteSignsNobodyIn) {
+    counter_desk desk;
+    const auto status = [&](http::header_list headers) {
+        return desk
+            .send({.method = "POST",
+                   .path = desk.api_at("session"),
+                   .headers = std::move(headers),
+                   .body = R"({"token":"admin"})"})
+            .status;
+    };
+
+    EXPECT_EQ(status({{"Content-Type", "application/json"},
+                      {"Host", "here:7071"},
+                      {"Origin", "http://evil"}}),
+              403);
+    EXPECT_EQ(status({{"Content-Type", "text/plain"}, {"Host", "here:7071"}}), 415);
+}
+
+TEST(ConsoleAccess, ReadersSeeTheirTenantAndChangeNothing) {
+    counter_desk desk;
+    const auto fence = std::to_string(desk.stuck(payment));
+    const record_id other{.tenant = "bolt", .operation = "PAY", .key = "q"};
+    desk.stuck(other);
+    const json verdict = {{"fence", fence}, {"verdict", "not_executed"}, {"reason", "no"}};
+
+    EXPECT_EQ(desk.api("record?" + payment_at, "reader").status, 200);
+    EXPECT_EQ(desk.api("record?tenant=bolt&operation=PAY&key=q", "reader").status, 403);
+    EXPECT_EQ(desk.api("records?tenant=bolt", "reader").status, 403);
+    EXPECT_EQ(desk.api("records", "reader").body["records"].size(), 1);
+    EXPECT_EQ(desk.api("records").body["records"].size(), 2);
+    EXPECT_EQ(desk.post("record/resolve?" + payment_at, verdict, "reader").status, 403);
+    EXPECT_EQ(desk.post("record/remove?" + payment_at, {{"reason", "no"}}, "reader").status, 403);
+    EXPECT_EQ(desk.api("record?" + payment_at).body["state"], "processing");
+}
+
+TEST(ConsoleAccess, SessionsAreBoundedAndTheOldestGoesFirst) {
+    sessions all{1h, 2};
+    const auto token = fingerprint::raw("t");
+    const local_time start{};
+
+    const auto first = all.open(token, start);
+    const auto second = all.open(token, start + 1s);
+    const auto third = all.open(token, start + 2s);
+
+    EXPECT_FALSE(all.find(first.id, start + 3s));
+    EXPECT_TRUE(all.find(second.id, start + 3s));
+    EXPECT_TRUE(all.find(third.id, start + 3s));
+    EXPECT_FALSE(all.find(third.id, start + 2s + 1h));
+}
+
+} // namespace
+} // namespace semel::edge::console_test
