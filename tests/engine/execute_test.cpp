@@ -44,6 +44,27 @@ TEST_P(Execute, RefusesOtherContentUnderTheSameKey) {
     EXPECT_THROW((void)other.value(), mismatch_error);
 }
 
+TEST_P(Execute, AMismatchIsToldWithBothFingerprints) {
+    std::vector<mismatch_seen> seen;
+    auto& engine =
+        open({}, {.on_mismatch = [&](const mismatch_seen& one) { seen.push_back(one); }});
+    const auto work = [&] {
+        // While it runs the engine knows without asking the store.
+        (void)engine.execute<std::string>(order("k", "during"), never);
+        return std::string{"made"};
+    };
+
+    (void)engine.execute<std::string>(order("k", "first"), work);
+    (void)engine.execute<std::string>(order("k", "after"), never);
+    (void)engine.execute<std::string>(order("k", "first"), never);
+
+    ASSERT_EQ(seen.size(), 2U);
+    EXPECT_EQ(seen[0].id, id_of(order("k")));
+    EXPECT_EQ(seen[0].held, fingerprint::raw("first"));
+    EXPECT_EQ(seen[0].asked, fingerprint::raw("during"));
+    EXPECT_EQ(seen[1].asked, fingerprint::raw("after"));
+}
+
 TEST_P(Execute, DoesNotCompareWhereOneSideHasNoContent) {
     auto& engine = open();
     (void)engine.execute<std::string>(order("k", "a"), [] { return std::string{"made"}; });
