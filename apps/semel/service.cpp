@@ -37,6 +37,7 @@ service::service(config::config with)
         options.server.buffered = buffered_;
         gateway_ = opened(edge::gateway::start(std::move(options), *engine_));
     }
+    relays_.emplace(config_, log_);
     start_housekeeping();
     if (!config_.server.admin_listen.empty()) open_admin();
 }
@@ -47,6 +48,7 @@ void service::open_admin() {
         auto with = console_options_of(config_, tokens_);
         with.numbers = [this] { return numbers(); };
         with.mismatches = mismatches_;
+        with.outbox = relays_->desk();
         console_.emplace(engine_->records(), *timers_, std::move(with));
         pages.others = console_->requests();
     }
@@ -89,6 +91,10 @@ std::string service::about() const {
     }
     if (center_server_) {
         text += "semel serve: center " + scheme + center_server_->address().text() + "\n";
+    }
+    for (const config::relay_entry& one : config_.relays) {
+        const std::string& url = one.sink.text; // which may hold a password
+        text += "semel serve: relay to " + url.substr(0, url.find(':')) + "\n";
     }
     if (admin_server_) {
         text += "semel serve: admin http://" + admin_server_->address().text() + "\n";
@@ -135,17 +141,19 @@ edge::drained service::drain() {
     auto ended = edge::drained::all;
     if (center_server_) ended = center_server_->drain(config_.server.drain);
     if (gateway_ && gateway_->drain() != edge::drained::all) ended = edge::drained::cut_off;
+    relays_->stop();
     return ended;
 }
 
-// Of the gateway and of the center; the outbox adds its lag here.
+// Of the gateway, the center and the relays.
 traffic service::traffic() const {
     const engine_counters engine = engine_->counters();
     semel::traffic made{.requests = engine.executed + engine.replayed + engine.in_progress +
                                     engine.mismatched + engine.failed + engine.in_doubt +
                                     engine.unconfirmed + engine.unavailable,
                         .replayed = engine.replayed,
-                        .mismatched = engine.mismatched};
+                        .mismatched = engine.mismatched,
+                        .outbox_lag = relays_->lag()};
     if (center_) {
         const edge::center_counts center = center_->counts();
         made.requests += center.started + center.replayed;
@@ -176,6 +184,7 @@ std::string service::metrics() const {
     if (config_.store.cache_bytes > 0) edge::write(page, meters_.cache.snapshot());
     if (!config_.store.keys.empty()) edge::write(page, meters_.encryption);
     if (reconciler_) edge::write(page, reconciler_->counts());
+    edge::write(page, relays_->metrics());
     edge::write(page, alerts_->counts());
     std::vector<edge::served_counts> listeners;
     if (gateway_) {

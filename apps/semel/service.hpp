@@ -1,4 +1,4 @@
-// What `semel serve` runs: the gateway, the center and the admin pages on one engine.
+// What `semel serve` runs: the gateway, the center, relays and the admin pages on one engine.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,7 @@
 #include "edge/console/console.hpp"
 #include "edge/gateway/gateway.hpp"
 #include "edge/server/server.hpp"
+#include "relays.hpp"
 #include "semel/engine.hpp"
 #include "semel/log.hpp"
 #include "semel/reconciler.hpp"
@@ -58,6 +59,7 @@ private:
     std::optional<edge::center> center_;
     std::unique_ptr<edge::gateway> gateway_;
     std::unique_ptr<edge::server> center_server_;
+    std::optional<relays> relays_;
     std::unique_ptr<alert_sender> alerts_;
     std::unique_ptr<reconciler> reconciler_; // null: not wanted
     std::optional<traffic_watch> watch_;

@@ -16,8 +16,12 @@ public:
         check_tenants();
         for (const route_entry& one : of_.routes) check_route(one);
         for (const operation_entry& one : of_.operations) check_operation(one);
-        if (of_.gateway.upstream.empty() && !of_.center.enabled) {
-            say("gateway.upstream", "must be set, or center.enabled: nothing would be served");
+        for (const relay_entry& one : of_.relays) {
+            if (one.sink.text.empty()) say_at(one.where, "relay.sink", "must be given");
+        }
+        if (of_.gateway.upstream.empty() && !of_.center.enabled && of_.relays.empty()) {
+            say("gateway.upstream",
+                "must be set, or center.enabled, or a [[relay]]: nothing would be served");
         }
         if (!of_.gateway.upstream.empty() && !edge::parse_base_url(of_.gateway.upstream)) {
             say("gateway.upstream", "must be http://host:port or https://host:port");

@@ -12,6 +12,7 @@
 #include "semel/encrypted.hpp"
 #include "semel/http/route.hpp"
 #include "semel/log.hpp"
+#include "semel/outbox/relay.hpp"
 #include "semel/policy.hpp"
 #include "semel/sweep.hpp"
 #include "semel/time.hpp"
@@ -135,6 +136,15 @@ struct operation_entry {
     std::string where = {};
 };
 
+// A relay of outbox events; see semel/outbox/relay.hpp.
+struct relay_entry {
+    secret store = {}; // empty: store.url
+    secret sink = {};
+    bool archive = false;
+    outbox::relay_options options = {};
+    std::string where = {};
+};
+
 struct config {
     server_section server = {};
     store_section store = {};
@@ -149,6 +159,7 @@ struct config {
     alerts_section alerts = {};
     std::vector<route_entry> routes = {};
     std::vector<operation_entry> operations = {};
+    std::vector<relay_entry> relays = {};
 };
 
 } // namespace semel::config

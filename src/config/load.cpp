@@ -45,6 +45,8 @@ public:
                 read_entries(one, to.routes);
             } else if (one.name == "operation") {
                 read_entries(one, to.operations);
+            } else if (one.name == "relay") {
+                read_entries(one, to.relays);
             } else {
                 unknown_section(one, sections);
             }
@@ -121,7 +123,7 @@ private:
     }
 
     void unknown_section(const member& one, const std::vector<section>& sections) {
-        std::vector<std::string> known = {"route", "operation"};
+        std::vector<std::string> known = {"route", "operation", "relay"};
         for (const section& each : sections) known.push_back(each.name);
         found.push_back(one.is.where + ": " + printable(one.name) + ": unknown section" +
                         did_you_mean(one.name, known));

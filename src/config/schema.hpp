@@ -20,9 +20,10 @@ struct section {
 
 [[nodiscard]] std::vector<section> sections_of(config& of);
 
-// [[route]] and [[operation]]: any number of each.
+// [[route]], [[operation]] and [[relay]]: any number of each.
 [[nodiscard]] fields fields_of(route_entry& of);
 [[nodiscard]] fields fields_of(operation_entry& of);
+[[nodiscard]] fields fields_of(relay_entry& of);
 
 inline constexpr std::string_view route_meaning =
     "Which requests the gateway protects, and how. The first that fits a request is its route; a "
@@ -31,5 +32,8 @@ inline constexpr std::string_view route_meaning =
 inline constexpr std::string_view operation_meaning =
     "How long records of the center's operations live. An operation that is not named here has the "
     "defaults.";
+inline constexpr std::string_view relay_meaning =
+    "Carries events of an outbox to a sink; see [the outbox](outbox.md). The console shows the "
+    "outbox of the first one.";
 
 } // namespace semel::config

@@ -196,4 +196,34 @@ fields fields_of(operation_entry& of) {
     return made;
 }
 
+fields fields_of(relay_entry& of) {
+    using outbox::key_policy;
+    using outbox::relay_mode;
+    outbox::relay_options& to = of.options;
+    return {
+        url_field({"store", "where the outbox is; empty: store.url"}, of.store),
+        url_field({"sink", "where events go: http(s)://, redis(s)://, nats://, file: or stdout:; "
+                           "must be given"},
+                  of.sink),
+        choice_field<relay_mode>(
+            {"mode", "as it suits, or one by one per message key"}, to.mode,
+            {{"parallel", relay_mode::parallel}, {"ordered", relay_mode::ordered}}),
+        choice_field<key_policy>(
+            {"on_failure", "ordered: what becomes of a key whose event "
+                           "cannot be delivered"},
+            to.on_failure,
+            {{"block", key_policy::block}, {"skip", key_policy::skip}, {"park", key_policy::park}}),
+        count_field({"attempts_max", "then it is a dead letter"}, to.retry.attempts_max),
+        duration_field({"retry_first", "after a failure; doubles each time"}, to.retry.first),
+        duration_field({"retry_last", "the longest"}, to.retry.last),
+        count_field({"workers", "connections to the outbox, each with a sink of its own"},
+                    to.workers),
+        count_field({"batch", "events of one claim"}, to.batch),
+        count_field({"sink_batch", "events the sink gets at once"}, to.sink_batch),
+        duration_field({"lease", "how long a claim holds; renewed while the sink works"}, to.lease),
+        duration_field({"poll", "longest pause between looks at an empty table"}, to.poll_last),
+        flag_field({"archive", "keep what was delivered in the archive table"}, of.archive),
+    };
+}
+
 } // namespace semel::config

@@ -52,6 +52,11 @@ std::string show(config of) {
         show_keys(text, fields_of(one));
         text += "\n";
     }
+    for (relay_entry& one : of.relays) {
+        text += "[[relay]]\n";
+        show_keys(text, fields_of(one));
+        text += "\n";
+    }
     text.pop_back();
     return text;
 }
@@ -60,12 +65,14 @@ std::string reference() {
     config defaults;
     route_entry route;
     operation_entry operation;
+    relay_entry relay;
     std::string text;
     for (const section& one : sections_of(defaults)) {
         describe(text, "[" + one.name + "]", one.meaning, one.keys);
     }
     describe(text, "[[route]]", route_meaning, fields_of(route));
     describe(text, "[[operation]]", operation_meaning, fields_of(operation));
+    describe(text, "[[relay]]", relay_meaning, fields_of(relay));
     text.pop_back();
     return text;
 }

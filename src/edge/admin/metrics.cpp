@@ -150,6 +150,46 @@ void write(metrics_text& to, const center_counts& from) {
     gauges(to, {{"center_waiting", "Begins that wait.", from.waiting}});
 }
 
+void write(metrics_text& to, const std::vector<outbox::relay_metrics::values>& from) {
+    using values = outbox::relay_metrics::values;
+    if (from.empty()) return;
+    const auto each = [&](auto pick) {
+        for (std::size_t at = 0; at < from.size(); ++at) {
+            to.value(from[at].*pick, {{"relay", std::to_string(at + 1)}});
+        }
+    };
+    const auto counter = [&](std::string_view name, std::string_view help,
+                             std::uint64_t values::*pick) {
+        to.counter(name, help);
+        each(pick);
+    };
+    const auto gauge = [&](std::string_view name, std::string_view help,
+                           std::uint64_t values::*pick) {
+        to.gauge(name, help);
+        each(pick);
+    };
+    gauge("outbox_backlog", "Events that wait, as far as they are counted.", &values::backlog);
+    gauge("outbox_lag_seconds", "Age of the oldest event that waits.", &values::oldest_seconds);
+    gauge("outbox_dead_letters", "Events that were given up.", &values::dead_letters);
+    counter("outbox_claims_total", "Round trips that asked for events.", &values::claims);
+    counter("outbox_claimed_total", "Events claimed.", &values::claimed);
+    counter("outbox_delivered_total", "Events the sink has confirmed.", &values::delivered);
+    counter("outbox_acked_total", "Events removed after that.", &values::acked);
+    counter("outbox_repeats_total", "Deliveries of events that were tried before.",
+            &values::repeats);
+    counter("outbox_retried_total", "Events to be tried later.", &values::retried);
+    counter("outbox_dead_total", "Events that became dead letters.", &values::dead);
+    counter("outbox_returned_total", "Events given back untried.", &values::returned);
+    counter("outbox_lost_leases_total", "Claims and shards lost to others.", &values::lost);
+    counter("outbox_mismatched_total", "Claims that were not what was selected.",
+            &values::mismatched);
+    counter("outbox_failures_total", "Questions the database could not answer.", &values::failures);
+    to.histogram("outbox_delivery_seconds", "How long the sink took for a batch.");
+    each(&values::delivery);
+    to.histogram("outbox_transit_seconds", "From an event's creation to its delivery.");
+    each(&values::transit);
+}
+
 void write(metrics_text& to, const reconcile_counts& from) {
     const reconcile_report& sum = from.sum;
     gauges(to,

@@ -10,6 +10,7 @@
 #include "semel/encrypted.hpp"
 #include "semel/engine.hpp"
 #include "semel/metrics.hpp"
+#include "semel/outbox/relay.hpp"
 #include "semel/reconciler.hpp"
 
 namespace semel::edge {
@@ -22,6 +23,8 @@ void write(metrics_text& to, const encryption_counters& from);
 void write(metrics_text& to, const gateway_counts& from);
 void write(metrics_text& to, const center_counts& from);
 void write(metrics_text& to, const reconcile_counts& from);
+// One for each relay, told apart by its number in the configuration; none: nothing is written.
+void write(metrics_text& to, const std::vector<outbox::relay_metrics::values>& from);
 // Of all instances that this process has sent or logged.
 struct alert_counts {
     std::uint64_t raised = 0;      // began, or were over

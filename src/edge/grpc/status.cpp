@@ -68,7 +68,8 @@ code code_of_refused_tenant(int http_status) {
     case kind::result_not_kept: return code::ALREADY_EXISTS;
     case kind::result_unreadable: return code::DATA_LOSS;
     case kind::body_too_large:
-    case kind::limit_exceeded: return code::RESOURCE_EXHAUSTED;
+    case kind::limit_exceeded:
+    case kind::overloaded: return code::RESOURCE_EXHAUSTED;
     case kind::unavailable:
     case kind::unconfirmed:
     case kind::upstream_unreachable: return code::UNAVAILABLE;
