@@ -213,11 +213,11 @@ private:
         apply(left);
     }
 
+    refusals refused_; // outlives those who write to it
     nats::connection on_;
     nats::jetstream_handle js_; // goes before the connection
     const nats_sink_options options_;
     name_pattern subject_;
-    refusals refused_;
 
     // Of the batch at work.
     std::span<const message> batch_;
