@@ -202,21 +202,24 @@ batch_statement make_erase() {
 
 // What others hold locked is left for the next sweep. The floor goes up in the same commit as the
 // records go, so nobody sees one without the other.
+// Its commit waits for no disk: a crash that loses it brings back expired records and the old floor
+// together, and a claim that saw them gone is in the log behind it. Records are found once, by the
+// sweeper's index, and removed where they lie: they are locked, and a version that is newer than
+// the statement is left for the next one.
 plain_statement make_sweep(std::string name, const std::string& may_go, const std::string& order) {
     return {.name = std::move(name),
-            .text = "WITH c AS MATERIALIZED (SELECT tenant, operation, key FROM semel_record "
-                    "WHERE " +
+            .text = "WITH c AS MATERIALIZED (SELECT ctid AS place FROM semel_record WHERE " +
                     may_go + " ORDER BY " + order +
                     " LIMIT $2 FOR UPDATE SKIP LOCKED), "
-                    "d AS (DELETE FROM semel_record r USING c WHERE " +
-                    same_record("r", "c") +
+                    "d AS (DELETE FROM semel_record r WHERE r.ctid = ANY (ARRAY(SELECT place FROM "
+                    "c))"
                     " RETURNING r.tenant, r.operation, r.key, r.fence, r.checkpoints), "
                     "f AS (DELETE FROM semel_checkpoint k USING d WHERE d.checkpoints > 0 AND " +
                     same_record("k", "d") +
                     "), "
                     "m AS (UPDATE semel_meta SET value = greatest(value, (SELECT max(fence) FROM "
                     "d)) WHERE name = 'fence_floor' AND value < (SELECT max(fence) FROM d)) "
-                    "SELECT count(*) FROM d"};
+                    "SELECT count(*), set_config('synchronous_commit', 'off', true) FROM d"};
 }
 
 std::string time_or_clock(const std::string& parameter) {
