@@ -246,6 +246,8 @@ export const english = {
         } as Record<string, string>,
         by: (actor: string) => `by ${actor}`,
         fenceOf: (fence: string) => `fence ${fence}`,
+        went: (from: string, to: string) => `from ${from} to ${to}`,
+        gone: "removed",
         result: "Result",
         response: "Answer that clients get again",
         headers: "Headers",
@@ -264,7 +266,6 @@ export const english = {
         checkpoints: "Checkpoints",
         audit: "Audit",
         auditEmpty: "No operator or reconciler has acted on this record.",
-        auditColumns: { at: "When", act: "What", actor: "Who", reason: "Why", fence: "Fence" },
     },
 
     settle: {

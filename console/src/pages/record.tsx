@@ -211,6 +211,10 @@ function Checkpoints(props: { of: RecordDetails }) {
     );
 }
 
+function stateName(state: string): string {
+    return t.states[state] ?? state;
+}
+
 function Audit(props: { of: AuditEntry[] }) {
     if (props.of.length === 0) return <p class="muted">{words.auditEmpty}</p>;
     return (
@@ -223,6 +227,7 @@ function Audit(props: { of: AuditEntry[] }) {
                     <p class="quote">{one.reason}</p>
                     <p class="muted">
                         <span class="stamp">{clock(one.at)}</span> {words.fenceOf(one.fence)}
+                        {one.from && `, ${words.went(stateName(one.from), one.to ? stateName(one.to) : words.gone)}`}
                     </p>
                 </li>
             ))}

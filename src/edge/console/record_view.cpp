@@ -120,11 +120,13 @@ json line_json(const found_record& from, time_point now) {
 json audit_json(const std::vector<audit_entry>& all) {
     json made = json::array();
     for (const audit_entry& one : all) {
-        made.push_back({{"at", rfc3339(one.at)},
-                        {"act", one.act},
-                        {"actor", one.actor},
-                        {"reason", one.reason},
-                        {"fence", std::to_string(one.fence)}});
+        json& entry = made.emplace_back(json{{"at", rfc3339(one.at)},
+                                             {"act", one.act},
+                                             {"actor", one.actor},
+                                             {"reason", one.reason},
+                                             {"fence", std::to_string(one.fence)}});
+        if (one.from) entry["from"] = name(*one.from);
+        if (one.to) entry["to"] = name(*one.to);
     }
     return made;
 }
