@@ -15,7 +15,7 @@ public:
     void write(log_level, std::string_view, std::span<const log_field>) noexcept override {}
 };
 
-std::atomic<keys_in_logs> shown = keys_in_logs::hashed;
+std::atomic<keys_in_logs> keys_shown = keys_in_logs::hashed;
 
 } // namespace
 
@@ -30,11 +30,11 @@ std::string_view name(log_level level) {
 }
 
 void show_keys(keys_in_logs how) {
-    shown.store(how, std::memory_order_relaxed);
+    keys_shown.store(how, std::memory_order_relaxed);
 }
 
 std::string log_key(std::string_view key) {
-    if (shown.load(std::memory_order_relaxed) == keys_in_logs::plain) return std::string{key};
+    if (keys_shown.load(std::memory_order_relaxed) == keys_in_logs::plain) return std::string{key};
     constexpr std::string_view digits = "0123456789abcdef";
     constexpr std::size_t length = 12;
     std::uint64_t hash = XXH3_64bits(key.data(), key.size());
