@@ -110,7 +110,7 @@ struct relay_options {
     duration poll_first = std::chrono::milliseconds{1}; // between looks at an empty table
     duration poll_last = std::chrono::seconds{1};
     duration rescan = std::chrono::seconds{1};
-    std::int32_t shards = 16; // at least; more are found by themselves
+    std::int32_t shards = 16; // of ordered relays: no fewer than appenders have
     retry_policy retry = {};
     std::shared_ptr<wake_signal> wake = {}; // the appender's
     std::shared_ptr<logger> log = {};       // default: none
