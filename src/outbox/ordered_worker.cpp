@@ -35,7 +35,11 @@ public:
     void keep(table& with) override {
         if (local_clock::now() < attend_at_) return;
         const local_time sent = local_clock::now();
-        auto seen = with.attend(owner_, options().shards, options().lease);
+        // Applications may append to more shards than this relay was told of.
+        const auto used = with.shards_used();
+        if (!used) return;
+        const std::int32_t shards = std::max(options().shards, *used);
+        auto seen = with.attend(owner_, shards, options().lease);
         if (!seen) return; // and tried again soon; until then the lease runs
         attend_at_ = sent + options().lease / 3;
         // Shards are handed over sooner than leases lapse.

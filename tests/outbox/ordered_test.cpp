@@ -79,6 +79,15 @@ TEST_P(OutboxOrdered, EndsWhenNothingIsLeft) {
               "0");
 }
 
+TEST_P(OutboxOrdered, FindsShardsItWasNotToldOf) {
+    at_->fill(100, 100, 0, 40);
+
+    const auto running = start(ordered());
+
+    EXPECT_TRUE(eventually([&] { return at_->count() == "0"; }));
+    EXPECT_EQ(log_.size(), 100U);
+}
+
 TEST_P(OutboxOrdered, ABlockedKeyHoldsItsOwnAndNobodyElse) {
     at_->fill(40, 4, 0, 4);
     std::atomic<bool> broken = true;
