@@ -22,6 +22,19 @@ field wait_field(key about, operation_policy& to) {
     return made;
 }
 
+// "file:" names a sink here, not where a secret is.
+field sink_field(key about, secret& to) {
+    field made = url_field(std::move(about), to);
+    made.take = [&to, read = made.take](const value& from, const surroundings& around) {
+        const auto got = detail::one_text(from);
+        const auto* text = std::get_if<std::string>(&got);
+        if (text == nullptr || !text->starts_with("file:")) return read(from, around);
+        to.written = to.text = *text;
+        return complaint{};
+    };
+    return made;
+}
+
 fields policy_fields(operation_policy& to) {
     return {
         duration_field({"lease", "how long an owner may work before others may act"}, to.lease),
@@ -202,9 +215,9 @@ fields fields_of(relay_entry& of) {
     outbox::relay_options& to = of.options;
     return {
         url_field({"store", "where the outbox is; empty: store.url"}, of.store),
-        url_field({"sink", "where events go: http(s)://, redis(s)://, nats://, file: or stdout:; "
-                           "must be given"},
-                  of.sink),
+        sink_field({"sink", "where events go: http(s)://, redis(s)://, nats://, file: or stdout:; "
+                            "must be given"},
+                   of.sink),
         choice_field<relay_mode>(
             {"mode", "as it suits, or one by one per message key"}, to.mode,
             {{"parallel", relay_mode::parallel}, {"ordered", relay_mode::ordered}}),
