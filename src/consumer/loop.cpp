@@ -130,10 +130,20 @@ void loop::ask_again(std::span<const received> batch, std::vector<handled>& got,
         if (left.empty()) return;
         metrics_.unavailable.add(left.size());
         log_warning(*log_, "the store does not answer", {{"messages", left.size()}});
-        rest(stop, pauses.next());
-        from_->keep();
+        hold(stop, pauses.next());
         auto again = handle(left);
         for (std::size_t i = 0; i < left.size(); ++i) got[places[i]] = std::move(again[i]);
+    }
+}
+
+// A pause may be longer than the broker waits before it gives the batch to somebody else.
+void loop::hold(const std::stop_token& stop, duration length) {
+    const duration slice = options_.claim_after / 3;
+    while (length > duration::zero() && !stop.stop_requested()) {
+        const duration next = std::min(length, slice);
+        rest(stop, next);
+        from_->keep();
+        length -= next;
     }
 }
 

@@ -30,6 +30,7 @@ private:
     // not use up a message's deliveries.
     void ask_again(std::span<const received> batch, std::vector<handled>& got,
                    const std::stop_token& stop);
+    void hold(const std::stop_token& stop, duration length);
     void count(const handled& one);
     void interrupted(const failure& why);
 

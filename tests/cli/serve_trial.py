@@ -241,13 +241,14 @@ class Trial(unittest.TestCase):
     def test_events_of_the_outbox_are_relayed(self):
         file = os.path.join(self.folder.name, "events.jsonl")
         with sqlite3.connect(os.path.join(self.folder.name, "records.db"), timeout=PATIENCE) as db:
-            db.execute("INSERT INTO semel_outbox (shard_id, created_at, updated_at, event_id, topic,"
-                       " message_key, headers, trace_context, payload) VALUES (0, 1, 1,"
+            db.execute("INSERT INTO semel_outbox (shard_id, created_at, updated_at, event_id,"
+                       " topic, message_key, headers, trace_context, payload) VALUES (0, 1, 1,"
                        " '01J9ZQ4V7M8N6P5R3S2T1V0W9X', 'orders', x'37', x'', x'', x'7b7d')")
         db.close()
 
-        lines = eventually(lambda: os.path.exists(file) and open(file, encoding="utf-8").readlines())
-        self.assertEqual([json.loads(line)["topic"] for line in lines], ["orders"])
+        self.assertTrue(eventually(lambda: os.path.exists(file) and os.path.getsize(file) > 0))
+        with open(file, encoding="utf-8") as lines:
+            self.assertEqual([json.loads(line)["topic"] for line in lines], ["orders"])
         self.assertTrue(eventually(
             lambda: 'semel_outbox_delivered_total{relay="1"} 1\n' in self.metrics()))
 

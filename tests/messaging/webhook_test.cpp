@@ -215,12 +215,13 @@ TEST_F(Webhook, RestsWhenTheEndpointAsksForIt) {
 }
 
 TEST_F(Webhook, AnEndpointThatNeverAnswersIsGivenUp) {
-    edge::support::gate_flag over;
-    endpoint_.now_does([&](const seen_request&, edge::support::socket&) { over.wait(); });
+    // Outlives the test's body: the endpoint may still be on its way out of wait().
+    const auto over = std::make_shared<edge::support::gate_flag>();
+    endpoint_.now_does([over](const seen_request&, edge::support::socket&) { over->wait(); });
     auto sink = open("&timeout_ms=100&failures_max=2&concurrency=2");
 
     const auto answers = deliver(*sink, events(10));
-    over.open();
+    over->open();
 
     EXPECT_EQ(count(answers, delivered::later), 10U);
     EXPECT_EQ(answers[0].error, "http: no answer in time");
