@@ -113,10 +113,11 @@ chain::chain(messaging_test::broker_kind kind)
                  "orders (number bigserial, key text NOT NULL)");
     mailing_.go_by_child_key();
     for (int i = 0; i < 2; ++i) add_gateway_and_service();
+    // So often, since a broker with much to load is away for longer than twenty short pauses.
     for (const char* name : {"relay-1", "relay-2"}) {
         add(name, {SEMEL_BINARY_DIR "/semel", "relay", "--store", services_prefix_.url(), "--sink",
                    broker_->sink_url(), "--lease", "1s", "--poll", "50ms", "--retry-last", "500ms",
-                   "--workers", "1", "--batch", "100"});
+                   "--attempts", "10000", "--workers", "1", "--batch", "100"});
     }
     const std::string consumer = SEMEL_BINARY_DIR "/tests/e2e_consumer";
     add("billing", {consumer, "billing", broker_->consumer_url(), billing_.path()});
