@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "store/server_store.hpp"
+#include "store/sql_store.hpp"
 #include "stores/mysql/backend.hpp"
 #include "stores/mysql/schema.hpp"
 
@@ -69,7 +69,7 @@ result<std::unique_ptr<store>> open_mysql_store(const mysql_store_options& optio
     if (auto sound = check(options); !sound) return std::move(sound).error();
     auto session = session_of(options);
     if (!session) return std::move(session).error();
-    return open_server_store<mysql::backend>(
+    return open_sql_store<mysql::backend>(
         *std::move(session), {.lanes = options.lanes,
                               .counters = options.counters,
                               .lane = lane_options{.queue_max = options.queue_max,

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "store/server_store.hpp"
+#include "store/sql_store.hpp"
 #include "stores/postgres/backend.hpp"
 #include "stores/postgres/schema.hpp"
 
@@ -55,7 +55,7 @@ result<std::unique_ptr<store>> open_postgres_store(const postgres_options& optio
     if (auto sound = check(options); !sound) return std::move(sound).error();
     auto session = session_of(options);
     if (!session) return std::move(session).error();
-    return open_server_store<postgres::backend>(
+    return open_sql_store<postgres::backend>(
         *std::move(session),
         {.lanes = options.lanes,
          .counters = options.counters,

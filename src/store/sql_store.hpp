@@ -1,5 +1,5 @@
-// A store on a database server: lanes, one keeper for renewals and one sweeper, each a backend with
-// a connection of its own.
+// A store on a database: lanes, one keeper for renewals and one sweeper, each a backend with a
+// connection of its own.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace semel {
 
-// Backend: open(const Session&, store_counters&), purge, audit and read, beside batch_backend.
-template <class Backend, class Session> class server_store final : public laned_store {
+// Backend: purge, audit and read, beside batch_backend. Session: what its backends share.
+template <class Backend, class Session> class sql_store final : public laned_store {
 public:
     struct parts {
         std::unique_ptr<Session> session = {};
@@ -25,14 +25,14 @@ public:
         std::unique_ptr<Backend> sweeper = {};
     };
 
-    server_store(parts made, const lane_options& options)
+    sql_store(parts made, const lane_options& options)
         : laned_store(std::move(made.lanes), std::move(made.keeper), options),
           session_(std::move(made.session)),
           own_counters_(std::move(made.own_counters)),
           sweeper_(std::move(made.sweeper)) {}
 
-    // The lanes use the session's options.
-    ~server_store() override { drain(); }
+    // The lanes use the session.
+    ~sql_store() override { drain(); }
 
     result<sweep_report> sweep(const sweep_request& request) override {
         // Few enough that the lanes do not notice a sweep.
@@ -73,17 +73,18 @@ private:
     const std::unique_ptr<Backend> sweeper_; // guarded by sweeping_
 };
 
-struct server_store_options {
+struct sql_store_options {
     std::size_t lanes = 1;
     store_counters* counters = nullptr; // null: the store's own
     lane_options lane = {};
 };
 
-// Every connection is there when this returns.
+// On a server; every connection is there when this returns. Backend has open(const Session&,
+// store_counters&) as well.
 template <class Backend, class Session>
-result<std::unique_ptr<store>> open_server_store(std::unique_ptr<Session> session,
-                                                 const server_store_options& options) {
-    using made_store = server_store<Backend, Session>;
+result<std::unique_ptr<store>> open_sql_store(std::unique_ptr<Session> session,
+                                              const sql_store_options& options) {
+    using made_store = sql_store<Backend, Session>;
     typename made_store::parts made;
     made.session = std::move(session);
     made.own_counters = std::make_unique<store_counters>();
