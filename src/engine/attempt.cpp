@@ -166,6 +166,7 @@ void attempt::on_work_end(detail::work_end&& end) {
     complete_.emplace(complete_options{.what = std::move(made.what),
                                        .give_up_at = now_ + core_->options.completion_patience,
                                        .seed = owner_.high});
+    if (!inline_) expect_end();
     if (mutant(bug::waiters_woken_early) && leading_) {
         core_->in_flight.tell(core_->in_flight.end(*this), told_of(own_));
         leading_ = false;
@@ -178,8 +179,6 @@ void attempt::on_work_end(detail::work_end&& end) {
 
 void attempt::perform(complete_step&& step) {
     if (auto* next = std::get_if<complete_steps::ask>(&step)) {
-        // Asynchronously, the answer may take longer than the caller wants to wait for it.
-        if (!inline_ && !answered_) arm(confirm_until_, held_by::others);
         return ask(std::move(next->what), &attempt::on_complete_answer);
     }
     if (const auto* pause = std::get_if<complete_steps::wait>(&step)) {

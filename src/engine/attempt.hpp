@@ -94,6 +94,7 @@ private:
     // waits for them; between two questions only the timer does.
     enum class held_by : std::uint8_t { timer, others };
     void arm(local_time when, held_by who);
+    void expect_end();
     void on_timer();
     void listen();
     void on_change();

@@ -42,6 +42,17 @@ void attempt::arm(local_time when, held_by who) {
     });
 }
 
+// Asynchronously, the store's answer may take longer than the caller wants to wait for it. The
+// keeper holds the attempt while it calls.
+void attempt::expect_end() {
+    core_->keeper.expect_end(lease_, confirm_until_, [this] {
+        const auto late = [](attempt& it) {
+            if (it.stage_ == stage::completing && !it.answered_) it.on_timer();
+        };
+        on_callback_thread(shared_from_this(), late);
+    });
+}
+
 void attempt::on_timer() {
     timer_.reset();
     now_ = local_now();

@@ -19,7 +19,8 @@ void confirm(lease& one, local_time sent_at, duration granted) {
 }
 
 local_time next_look(const lease& one) {
-    return one.asking ? one.good_until : std::min(one.renew_at, one.good_until);
+    if (one.lost) return one.end_by;
+    return std::min({one.asking ? one.good_until : one.renew_at, one.good_until, one.end_by});
 }
 
 } // namespace
@@ -36,6 +37,15 @@ void lease_keeper::add(std::shared_ptr<lease> one) {
     }
     // After the push: a tick that missed the lease has already set next_tick_ to max.
     if (due < next_tick_.load(std::memory_order_acquire)) schedule(due);
+}
+
+void lease_keeper::expect_end(lease& one, local_time by, unique_function<void()> overdue) {
+    {
+        const std::lock_guard lock{shelf_of(one).mutex};
+        one.end_by = by;
+        one.overdue = std::move(overdue);
+    }
+    if (by < next_tick_.load(std::memory_order_acquire)) schedule(by);
 }
 
 void lease_keeper::remove(lease& one) {
@@ -103,25 +113,26 @@ void lease_keeper::tick(local_time planned) {
     }
     const local_time now = runtime_.now();
     local_time next = local_time::max();
-    leases due;
-    for (auto& one : shelves_) next = std::min(next, look_at(one, now, due));
-    for (auto& one : due) renew(std::move(one));
+    found all;
+    for (auto& one : shelves_) next = std::min(next, look_at(one, now, all));
+    for (auto& one : all.due) renew(std::move(one));
+    for (const auto& one : all.overdue) one->overdue();
     if (next != local_time::max()) schedule(next);
 }
 
 // Collects what is due, marks what is lost, and tells when to look again.
-local_time lease_keeper::look_at(shelf& on, local_time now, leases& due) {
+local_time lease_keeper::look_at(shelf& on, local_time now, found& to) {
     local_time next = local_time::max();
     const std::lock_guard lock{on.mutex};
     for (const auto& one : on.leases) {
-        if (one->lost) continue;
-        if (now >= one->good_until) {
-            lose(*one);
-            continue;
+        if (now >= one->end_by) {
+            one->end_by = local_time::max();
+            to.overdue.push_back(one);
         }
-        if (!one->asking && now >= one->renew_at) {
+        if (!one->lost && now >= one->good_until) lose(*one);
+        if (!one->lost && !one->asking && now >= one->renew_at) {
             one->asking = true;
-            due.push_back(one);
+            to.due.push_back(one);
         }
         next = std::min(next, next_look(*one));
     }

@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "semel/function.hpp"
 #include "semel/record.hpp"
 #include "semel/runtime.hpp"
 #include "semel/store.hpp"
@@ -30,6 +31,8 @@ struct lease {
     bool kept = false;  // on its shelf
     local_time renew_at = {};
     local_time good_until = {};
+    local_time end_by = local_time::max();
+    unique_function<void()> overdue = {};
     bool asking = false;
     bool lost = false;
 };
@@ -42,6 +45,10 @@ public:
     lease_keeper(store& records, runtime& time) : records_(records), runtime_(time) {}
 
     void add(std::shared_ptr<lease> one);
+    // The attempt is about to be over. If it is not by then, `overdue` is called, once, on the
+    // timer thread. A timer for each would stay behind when the end has long come, and there are
+    // many ends a second.
+    void expect_end(lease& one, local_time by, unique_function<void()> overdue);
     // The attempt is over. A renewal under way keeps the lease object alive until it is answered.
     void remove(lease& one);
     // Fires when the lease is lost.
@@ -66,7 +73,11 @@ private:
     shelf& shelf_of(const lease& one) { return shelves_[one.hash % shelves_.size()]; }
     void schedule(local_time when);
     void tick(local_time planned);
-    local_time look_at(shelf& one, local_time now, leases& due);
+    struct found {
+        leases due;     // for renewal
+        leases overdue; // with their end
+    };
+    local_time look_at(shelf& one, local_time now, found& to);
     void renew(std::shared_ptr<lease> one);
     void on_reply(const std::shared_ptr<lease>& one, local_time sent_at, const result<reply>& got);
     void lose(lease& one);

@@ -156,6 +156,25 @@ TEST_F(LeaseKeeper, CountsARenewedLeaseFromWhenTheQuestionLeft) {
     EXPECT_TRUE(stopped(one));
 }
 
+TEST_F(LeaseKeeper, TellsOnceWhenAnEndIsOverdueAlsoWithoutALease) {
+    int told = 0;
+    const auto early = add(30s);
+    const auto late = add(30s);
+    const auto lost = add(1s);
+    time_.pass(2s);
+    keeper_.expect_end(*early, time_.now() + 5s, [&] { told += 1; });
+    keeper_.expect_end(*late, time_.now() + 5s, [&] { told += 10; });
+    keeper_.expect_end(*lost, time_.now() + 5s, [&] { told += 100; });
+
+    time_.pass(4s);
+    keeper_.remove(*early);
+    EXPECT_EQ(told, 0);
+    time_.pass(1s);
+    EXPECT_EQ(told, 110);
+    time_.pass(1h);
+    EXPECT_EQ(told, 110);
+}
+
 TEST_F(LeaseKeeper, StopsInTimeWhereTheStoreGrantedLess) {
     const auto one = add(30s);
     time_.pass(10s);
