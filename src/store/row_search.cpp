@@ -37,9 +37,17 @@ record_id begin_of(const record_query& query) {
     return id;
 }
 
+bool only_failed(const record_query& query) {
+    return !query.states.empty() &&
+           std::all_of(query.states.begin(), query.states.end(), [](record_state one) {
+               return one == record_state::failed_retryable || one == record_state::failed_final;
+           });
+}
+
 row_request::path path_of(const record_query& query) {
     if (query.result_ref) return row_request::path::result_ref;
-    return query.stuck_for ? row_request::path::stuck : row_request::path::ids;
+    if (query.stuck_for) return row_request::path::stuck;
+    return only_failed(query) ? row_request::path::failed : row_request::path::ids;
 }
 
 result<row_request> first_request(const record_query& query) {

@@ -13,8 +13,10 @@ namespace semel {
 // Rows to be read, the lowest ids first. The driver need not know the rest of the query: what it
 // reads is judged by `matches`.
 struct row_request {
+    // A driver without an index for one of them may read by ids instead.
     enum class path : std::uint8_t {
         ids,        // all between the bounds
+        failed,     // those in a failed state, by its index
         result_ref, // those with the query's reference, by its index
         stuck,      // those that have lapsed for longer than stuck_for, by theirs
     };

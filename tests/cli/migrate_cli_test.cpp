@@ -27,9 +27,9 @@ TEST_F(MigrateCommand, CreatesTheTablesOnce) {
     const tool_run second = run_tool({"migrate", "--store", url()});
 
     EXPECT_EQ(first.exit_code, 0) << first.err;
-    EXPECT_EQ(first.out, "created: version 3\n");
+    EXPECT_EQ(first.out, "created: version 4\n");
     EXPECT_EQ(second.exit_code, 0) << second.err;
-    EXPECT_EQ(second.out, "up to date: version 3\n");
+    EXPECT_EQ(second.out, "up to date: version 4\n");
 }
 
 TEST_F(MigrateCommand, ADryRunPrintsTheSqlAndChangesNothing) {
@@ -47,7 +47,7 @@ TEST_F(MigrateCommand, ADryRunOfWhatIsUpToDateIsAComment) {
     ASSERT_EQ(run_tool({"migrate", "--store", url()}).exit_code, 0);
 
     EXPECT_EQ(run_tool({"migrate", "--store", url(), "--dry-run"}).out,
-              "-- up to date: version 3\n");
+              "-- up to date: version 4\n");
 }
 
 TEST_F(MigrateCommand, RefusesBadInput) {

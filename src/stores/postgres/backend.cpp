@@ -230,10 +230,20 @@ result<std::vector<audit_entry>> backend::audit(const record_id& id) {
 
 // ---- searches -----------------------------------------------------------------------------------
 
+const plain_statement& backend::search_by(row_request::path way) const {
+    const auto& texts = options_.texts;
+    switch (way) {
+    case row_request::path::ids: break;
+    case row_request::path::failed: return texts.search_failed;
+    case row_request::path::result_ref: return texts.search_ref;
+    case row_request::path::stuck: return texts.search_stuck;
+    }
+    return texts.search_ids;
+}
+
 result<rows_read> backend::read(const record_query& query, const row_request& which) {
     const bool by_ref = which.by == row_request::path::result_ref;
     const bool stuck = which.by == row_request::path::stuck;
-    const auto& texts = options_.texts;
     const auto most = big_endian(static_cast<std::int64_t>(which.most));
     const auto bodies = big_endian(query.results == result_bodies::included ? 1 : 0);
     const auto now = big_endian(query.now ? query.now->time_since_epoch().count() : 0);
@@ -241,11 +251,7 @@ result<rows_read> backend::read(const record_query& query, const row_request& wh
     const auto view = [](const auto& bytes) {
         return std::string_view{bytes.data(), bytes.size()};
     };
-    call what{.name = (by_ref  ? texts.search_ref
-                       : stuck ? texts.search_stuck
-                               : texts.search_ids)
-                          .name,
-              .values = {}};
+    call what{.name = search_by(which.by).name, .values = {}};
     for (const record_id* id : {&which.from, &which.until}) {
         for (const auto* part : {&id->tenant, &id->operation, &id->key}) {
             what.values.push_back(view(*part));

@@ -48,6 +48,7 @@ private:
     void remember_locked(const job& one);
     [[nodiscard]] bool is_locked(const job& one);
     [[nodiscard]] result<std::vector<rows>> ask(const call& what);
+    [[nodiscard]] const plain_statement& search_by(row_request::path way) const;
 
     const session_options& options_;
     store_counters& counters_;

@@ -47,9 +47,9 @@ std::vector<preparation> all_of(const statement_texts& texts) {
                             &texts.save, &texts.erase}) {
         made.push_back({one->name, one->text});
     }
-    for (const auto* one :
-         {&texts.raise_floor, &texts.sweep_expired, &texts.sweep_forsaken, &texts.audit,
-          &texts.impatient, &texts.search_ids, &texts.search_ref, &texts.search_stuck}) {
+    for (const auto* one : {&texts.raise_floor, &texts.sweep_expired, &texts.sweep_forsaken,
+                            &texts.audit, &texts.impatient, &texts.search_ids, &texts.search_failed,
+                            &texts.search_ref, &texts.search_stuck}) {
         made.push_back({one->name, one->text});
     }
     return made;

@@ -233,23 +233,34 @@ std::string sweep_time() {
 
 std::string search_columns() {
     static_assert(record_columns.back().name == "result");
-    std::string columns = column_list("");
-    columns.resize(columns.size() - record_columns.back().name.size());
-    return "tenant, operation, key, " + time_or_clock("$9") + " AS now, " + columns +
-           "CASE $8::bigint WHEN 1 THEN result ELSE '' END AS result";
+    std::string columns = column_list("r.");
+    columns.resize(columns.size() - ("r." + std::string{record_columns.back().name}).size());
+    return "r.tenant, r.operation, r.key, " + time_or_clock("$9") + " AS now, " + columns +
+           "CASE $8::bigint WHEN 1 THEN r.result ELSE '' END AS result";
 }
 
 std::string between_ids() {
-    return " WHERE (tenant, operation, key) >= ($1::bytea, $2::bytea, $3::bytea) AND "
+    return " (tenant, operation, key) >= ($1::bytea, $2::bytea, $3::bytea) AND "
            "(tenant, operation, key) < ($4::bytea, $5::bytea, $6::bytea) "
            "ORDER BY tenant, operation, key LIMIT $7::bigint";
 }
 
-// Materialized, or the planner may walk all ids to save the sorting.
 plain_statement make_search(std::string name, const std::string& which) {
     return {.name = std::move(name),
-            .text = "WITH c AS MATERIALIZED (SELECT " + search_columns() +
-                    " FROM semel_record WHERE " + which + ") SELECT * FROM c" + between_ids()};
+            .text = "SELECT " + search_columns() + " FROM semel_record r WHERE" + which +
+                    between_ids()};
+}
+
+// By an index in another order. Materialized, or the planner may walk all ids to save the sorting;
+// and only the ids, since thousands may be stuck and a page has but a hundred.
+plain_statement make_sorting_search(std::string name, const std::string& which) {
+    return {.name = std::move(name),
+            .text = "WITH c AS MATERIALIZED (SELECT tenant, operation, key FROM semel_record "
+                    "WHERE " +
+                    which + "), p AS MATERIALIZED (SELECT tenant, operation, key FROM c WHERE" +
+                    between_ids() + ") SELECT " + search_columns() +
+                    " FROM p JOIN semel_record r ON " + same_record("r", "p") +
+                    " ORDER BY p.tenant, p.operation, p.key"};
 }
 
 } // namespace
@@ -278,16 +289,18 @@ statement_texts::statement_texts(std::string_view prefix)
             .text = "SELECT at, act, actor, reason, fence, from_state, to_state FROM "
                     "semel_audit WHERE tenant = $1::bytea AND operation = $2::bytea AND key = "
                     "$3::bytea ORDER BY id"},
-      search_ids{.name = "semel_search_ids",
-                 .text = "SELECT " + search_columns() + " FROM semel_record" + between_ids()},
-      search_ref(make_search("semel_search_ref", "result_ref = $10::bytea AND result_ref <> ''")),
-      search_stuck(make_search("semel_search_stuck", "state = 0 AND lease_until < " +
-                                                         time_or_clock("$9") + " - $10::bigint")) {
+      search_ids(make_search("semel_search_ids", "")),
+      search_failed(make_search("semel_search_failed", " state >= 2 AND")),
+      search_ref(
+          make_sorting_search("semel_search_ref", "result_ref = $10::bytea AND result_ref <> ''")),
+      search_stuck(make_sorting_search("semel_search_stuck", "state = 0 AND lease_until < " +
+                                                                 time_or_clock("$9") +
+                                                                 " - $10::bigint")) {
     for (auto* one : {&insert, &complete, &fail, &renew, &load, &save, &erase}) {
         one->text = with_prefix(one->text, prefix);
     }
     for (auto* one : {&raise_floor, &sweep_expired, &sweep_forsaken, &audit, &search_ids,
-                      &search_ref, &search_stuck}) {
+                      &search_failed, &search_ref, &search_stuck}) {
         one->text = with_prefix(one->text, prefix);
     }
 }

@@ -78,6 +78,7 @@ struct statement_texts {
     // $1-$3 from this id on, $4-$6 up to but without that one, $7 how many, $8 1 with the result's
     // body, else 0, $9 now; lowest ids first → id, now, record_columns
     plain_statement search_ids;
+    plain_statement search_failed;
     plain_statement search_ref;   // $10 reference
     plain_statement search_stuck; // $10 lapsed for longer than that
 };

@@ -37,7 +37,7 @@ result<std::unique_ptr<records>> records::prepare(connection& on, std::string_vi
         {made->add_audit_, texts.add_audit},       {made->load_audit_, texts.load_audit},
         {made->find_expired_, texts.find_expired}, {made->find_forsaken_, texts.find_forsaken},
         {made->search_ids_, texts.search_ids},     {made->search_ref_, texts.search_ref},
-        {made->search_stuck_, texts.search_stuck},
+        {made->search_stuck_, texts.search_stuck}, {made->search_failed_, texts.search_failed},
     };
     if (auto ready = prepare_all(on, all); !ready) return std::move(ready).error();
     return made;
@@ -165,11 +165,21 @@ result<std::vector<audit_entry>> records::audit(const record_id& id) {
 
 // ---- search -------------------------------------------------------------------------------------
 
+statement& records::search_by(row_request::path way) {
+    switch (way) {
+    case row_request::path::ids: break;
+    case row_request::path::failed: return search_failed_;
+    case row_request::path::result_ref: return search_ref_;
+    case row_request::path::stuck: return search_stuck_;
+    }
+    return search_ids_;
+}
+
 result<rows_read> records::read(const record_query& query, const row_request& which,
                                 time_point now) {
     const bool by_ref = which.by == row_request::path::result_ref;
     const bool stuck = which.by == row_request::path::stuck;
-    semel::sqlite::query select{by_ref ? search_ref_ : stuck ? search_stuck_ : search_ids_};
+    semel::sqlite::query select{search_by(which.by)};
     bind_id(select, which.from);
     select.bind(4, which.until.tenant).bind(5, which.until.operation).bind(6, which.until.key);
     select.bind(7, static_cast<std::int64_t>(which.most));

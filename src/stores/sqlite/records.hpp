@@ -68,6 +68,8 @@ private:
     [[nodiscard]] result<void> write(const record_id& id, const std::optional<stored_row>& before,
                                      const applied& made);
 
+    [[nodiscard]] statement& search_by(row_request::path way);
+
     [[nodiscard]] result<std::uint64_t> floor();
     [[nodiscard]] result<void> raise_floor(std::uint64_t to);
     [[nodiscard]] result<void> find(statement& with, std::size_t most, time_point now,
@@ -80,7 +82,7 @@ private:
     statement raise_floor_;
     statement add_audit_, load_audit_;
     statement find_expired_, find_forsaken_;
-    statement search_ids_, search_ref_, search_stuck_;
+    statement search_ids_, search_failed_, search_ref_, search_stuck_;
 };
 
 } // namespace semel::sqlite

@@ -86,6 +86,7 @@ statement_texts::statement_texts(std::string_view prefix) {
                      this_record + " ORDER BY id");
 
     search_ids = sql(search("", id_columns));
+    search_failed = sql(search("state >= 2 AND ", id_columns));
     search_ref = sql(search("result_ref = ?9 AND result_ref <> x'' AND ", sorted_columns));
     search_stuck = sql(search("state = 0 AND lease_until < ?9 AND ", sorted_columns));
 

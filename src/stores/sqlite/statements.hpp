@@ -31,7 +31,8 @@ struct statement_texts {
     // ?1-?3 from this id on, ?4-?6 up to but without that one, ?7 how many, ?8 1 with the result's
     // body, else 0; lowest ids first → tenant, operation, key, record_columns
     std::string search_ids;
-    std::string search_ref;   // ?9 reference
+    std::string search_ref; // ?9 reference
+    std::string search_failed;
     std::string search_stuck; // ?9 lapsed before that time
 
     // ?1 now, ?2 how many → id, fence, checkpoints

@@ -133,16 +133,20 @@ TEST_F(PostgresPlans, SearchesWalkTheIdsInOrderOrGoByTheIndexThatLeavesTheFewest
     fill();
     set_up();
     const auto ids = plan(texts_.search_ids.text, 9);
+    const auto failed = plan(texts_.search_failed.text, 9);
     const auto ref = plan(texts_.search_ref.text, 10);
     const auto stuck = plan(texts_.search_stuck.text, 10);
 
     EXPECT_THAT(ids, HasSubstr("Index Scan using " + prefix() + "record_pkey"));
     EXPECT_THAT(ids, HasSubstr("Index Cond: ((ROW(tenant, operation, key) >= "));
     EXPECT_THAT(ids, Not(HasSubstr("Sort")));
+    EXPECT_THAT(failed, HasSubstr("Index Scan using " + prefix() + "record_failed"));
+    EXPECT_THAT(failed, Not(HasSubstr("Sort")));
     EXPECT_THAT(ref, HasSubstr("Index Scan using " + prefix() + "record_ref"));
     EXPECT_THAT(stuck, HasSubstr("Index Scan using " + prefix() + "record_running"));
     for (const auto& one : {ref, stuck}) {
-        EXPECT_THAT(one, Not(HasSubstr(prefix() + "record_pkey"))) << one;
+        EXPECT_THAT(one, HasSubstr("Index Cond: ((tenant = p.tenant) AND")) << one;
+        EXPECT_THAT(one, Not(HasSubstr("Index Cond: ((ROW("))) << one;
     }
 }
 

@@ -93,10 +93,14 @@ TEST(RowSearch, GoesByTheIndexThatLeavesTheFewest) {
     (void)all.search({.tenant = "a"}).value();
     (void)all.search({.stuck_for = duration{1}}).value();
     (void)all.search({.result_ref = "o-1", .stuck_for = duration{1}}).value();
+    (void)all.search({.states = {record_state::failed_final}}).value();
+    (void)all.search({.states = {record_state::failed_final, record_state::succeeded}}).value();
 
     EXPECT_EQ(all.asked[0].by, path::ids);
     EXPECT_EQ(all.asked[1].by, path::stuck);
     EXPECT_EQ(all.asked[2].by, path::result_ref);
+    EXPECT_EQ(all.asked[3].by, path::failed);
+    EXPECT_EQ(all.asked[4].by, path::ids);
 }
 
 TEST(RowSearch, CursorOfAnotherTenantLeadsNowhereElse) {

@@ -69,6 +69,9 @@ TEST_F(SqlitePlans, SearchesWalkTheIdsInOrderOrGoByTheIndexThatLeavesTheFewest) 
     EXPECT_EQ(plan(texts_.search_ids),
               "SEARCH semel_record USING INDEX sqlite_autoindex_semel_record_1 "
               "((tenant,operation,key)>(?,?,?) AND (tenant,operation,key)<(?,?,?)); ");
+    EXPECT_EQ(plan(texts_.search_failed),
+              "SEARCH semel_record USING INDEX semel_record_failed "
+              "((tenant,operation,key)>(?,?,?) AND (tenant,operation,key)<(?,?,?)); ");
     EXPECT_EQ(plan(texts_.search_ref), "SEARCH semel_record USING INDEX semel_record_ref "
                                        "(result_ref=?); USE TEMP B-TREE FOR ORDER BY; ");
     EXPECT_EQ(plan(texts_.search_stuck), "SEARCH semel_record USING INDEX semel_record_lapsed "
