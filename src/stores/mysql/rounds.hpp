@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "semel/result.hpp"
 #include "store/lane.hpp"
 #include "stores/mysql/connection.hpp"
+#include "stores/mysql/row.hpp"
 #include "stores/mysql/statements.hpp"
 
 namespace semel::mysql {
@@ -101,7 +103,13 @@ private:
     void take_saved(pending& one, std::uint64_t found);
     void take_inserted(rows& got);
     void take_looked(rows& got);
-    void take_row(pending& one, const rows& got);
+    // A record as it was found; `row` is empty where there is none.
+    struct sighting {
+        std::int64_t version = 0;
+        std::optional<result<record_row>> row = {};
+    };
+    void take_row(pending& one, const rows& got, sighting& to);
+    void take_record(pending& one, sighting&& seen);
     void answer_started(pending& one);
     void judge(pending& one, std::unique_ptr<judgement> it, const record* before);
     void raise_fence(pending& one, std::unique_ptr<judgement> it);

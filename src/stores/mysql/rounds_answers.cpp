@@ -121,7 +121,7 @@ void rounds::take_inserted(rows& got) {
 }
 
 void rounds::take_looked(rows& got) {
-    std::vector<bool> shown(load_.who.size(), false);
+    std::vector<sighting> seen(load_.who.size());
     while (got.next()) {
         const id_view id{got.bytes(loaded::tenant), got.bytes(loaded::tenant + 1),
                          got.bytes(loaded::tenant + 2)};
@@ -129,34 +129,45 @@ void rounds::take_looked(rows& got) {
             load_.who.begin(), load_.who.end(), id,
             [](const pending* one, const id_view& two) { return view(one->of->id) < two; });
         SEMEL_ASSERT(whose != load_.who.end() && view((*whose)->of->id) == id);
-        shown[static_cast<std::size_t>(whose - load_.who.begin())] = true;
-        take_row(**whose, got);
+        take_row(**whose, got, seen[static_cast<std::size_t>(whose - load_.who.begin())]);
     }
-    for (std::size_t i = 0; i < shown.size(); ++i) {
+    for (std::size_t i = 0; i < seen.size(); ++i) {
         pending& one = *load_.who[i];
         if (one.is_new) {
             answer_started(one);
-        } else if (!shown[i]) {
+        } else if (seen[i].row) {
+            take_record(one, std::move(seen[i]));
+        } else {
             judge(one, std::make_unique<judgement>(), nullptr);
         }
     }
 }
 
-void rounds::take_row(pending& one, const rows& got) {
+// A record with many checkpoints has as many rows.
+void rounds::take_row(pending& one, const rows& got, sighting& to) {
     // What was there has been removed since, and the key was free.
     if (one.is_new) return;
-    const std::int64_t version = got.integer(loaded::version);
-    if (place_of_new(version) < insert_.who.size()) {
-        one.is_new = true;
-        ++writes_;
-        return;
+    if (!to.row) {
+        to.version = got.integer(loaded::version);
+        if (place_of_new(to.version) < insert_.who.size()) {
+            one.is_new = true;
+            ++writes_;
+            return;
+        }
+        to.row = read_record_row(got, loaded::record);
     }
-    if (!one.wants_checkpoints && got.integer(loaded::steps) > 0) {
+    if (*to.row) read_checkpoint(got, loaded::checkpoint, **to.row);
+}
+
+void rounds::take_record(pending& one, sighting&& seen) {
+    if (!*seen.row) return answer(one, std::move(*seen.row).error());
+    if (!one.wants_checkpoints && (*seen.row)->checkpoints > 0) {
         one.wants_checkpoints = true;
         one.next = need::look;
         return;
     }
-    auto read = read_record(got, loaded::record);
+    const std::int64_t version = seen.version;
+    auto read = whole_record(**std::move(seen.row));
     if (!read) return answer(one, std::move(read).error());
     if (one.renewed) {
         return answer(one, reply{.said = answers::renewed{.lease_until = read->lease_until},

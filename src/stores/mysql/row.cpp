@@ -78,24 +78,6 @@ private:
     int bad_ = -1;
 };
 
-int digit(char one) {
-    if (one >= '0' && one <= '9') return one - '0';
-    if (one >= 'A' && one <= 'F') return one - 'A' + 10;
-    return -1;
-}
-
-bool from_hex(std::string_view text, std::string& to) {
-    if (text.size() % 2 != 0) return false;
-    to.reserve(text.size() / 2);
-    for (std::size_t i = 0; i < text.size(); i += 2) {
-        const int high = digit(text[i]);
-        const int low = digit(text[i + 1]);
-        if (high < 0 || low < 0) return false;
-        to += static_cast<char>(high * 16 + low);
-    }
-    return true;
-}
-
 } // namespace
 
 void add_id(row_buffer& to, const record_id& id) {
@@ -112,21 +94,6 @@ result<void> check_size(const record_id& id) {
                    .detail = "mysql: tenant and operation have at most " +
                              std::to_string(scope_bytes_max) + " bytes, a key " +
                              std::to_string(key_bytes_max)};
-}
-
-bool read_checkpoints(std::string_view text, std::vector<checkpoint>& to) {
-    while (!text.empty()) {
-        const std::size_t comma = std::min(text.find(','), text.size());
-        const std::string_view one = text.substr(0, comma);
-        const std::size_t colon = one.find(':');
-        if (colon == std::string_view::npos) return false;
-        checkpoint made;
-        if (!from_hex(one.substr(0, colon), made.name)) return false;
-        if (!from_hex(one.substr(colon + 1), made.data)) return false;
-        to.push_back(std::move(made));
-        text.remove_prefix(std::min(comma + 1, text.size()));
-    }
-    return true;
 }
 
 result<record_row> read_record_row(const rows& from, int first) {
@@ -161,14 +128,20 @@ result<record_row> read_record_row(const rows& from, int first) {
     return made;
 }
 
-result<record> read_record(const rows& from, int first) {
-    auto row = read_record_row(from, first);
-    if (!row) return std::move(row).error();
-    if (row->checkpoints == 0) return std::move(row->it);
-    const int behind = first + static_cast<int>(record_columns.size());
-    const bool read = read_checkpoints(from.bytes(behind), row->it.checkpoints);
-    if (!read || row->it.checkpoints.size() != row->checkpoints) return corrupt("checkpoints");
-    return std::move(row->it);
+void read_checkpoint(const rows& from, int first, record_row& to) {
+    if (from.is_null(first)) return;
+    const auto place = static_cast<std::uint64_t>(from.integer(first));
+    to.sound = to.sound && place < to.checkpoints;
+    if (!to.sound) return;
+    to.it.checkpoints.resize(to.checkpoints);
+    to.it.checkpoints[place] = {.name = std::string{from.bytes(first + 1)},
+                                .data = std::string{from.bytes(first + 2)}};
+    ++to.read;
+}
+
+result<record> whole_record(record_row from) {
+    if (!from.sound || from.read != from.checkpoints) return corrupt("checkpoints");
+    return std::move(from.it);
 }
 
 } // namespace semel::mysql

@@ -14,16 +14,17 @@ void add_id(row_buffer& to, const record_id& id);
 struct record_row {
     record it = {};
     std::size_t checkpoints = 0;
+    std::size_t read = 0; // of them
+    bool sound = true;    // those that were read have a place
 };
 
 // From the columns of record_columns. errc::corrupt if the row is not one this driver writes.
 [[nodiscard]] result<record_row> read_record_row(const rows& from, int first);
 
-// The same with its checkpoints, whose text is in the column behind.
-[[nodiscard]] result<record> read_record(const rows& from, int first);
-
-// "AB:CD,…": name and data of each in hex, in their order. False if the text is something else.
-[[nodiscard]] bool read_checkpoints(std::string_view text, std::vector<checkpoint>& to);
+// One of its checkpoints: position, name and data; or nothing, where there is none.
+void read_checkpoint(const rows& from, int first, record_row& to);
+// When all have been read. errc::corrupt where one is missing.
+[[nodiscard]] result<record> whole_record(record_row from);
 
 // errc::limit_exceeded where a part of it does not fit its column.
 [[nodiscard]] result<void> check_size(const record_id& id);

@@ -34,7 +34,7 @@ std::string seconds(duration length) {
 std::string settings(const target& to) {
     return "SET SESSION sql_mode='STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',autocommit=1,"
            "time_zone='+00:00',completion_type=0,"
-           "group_concat_max_len=1073741824,max_error_count=0,lock_wait_timeout=" +
+           "max_error_count=0,lock_wait_timeout=" +
            seconds(to.answer_timeout) +
            ";SET NAMES binary"
            ";SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED,READ WRITE"

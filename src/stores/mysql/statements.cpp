@@ -189,12 +189,6 @@ statement_texts::statement_texts(std::string_view prefix, mysql_dialect dialect)
                    " (tenant,operation,`key`,version,fence,owner,lease_until,due_at,begun_at,"
                    "created_at,updated_at,on_lease_expiry,attempts_max,grace,processing_max,"
                    "fingerprint,attributes) VALUES ";
-    checkpoints_text_ =
-        "IF(r.checkpoints>0,(SELECT GROUP_CONCAT(HEX(c.name),':',HEX(c.data) ORDER BY c.position) "
-        "FROM " +
-        checkpoint_ +
-        " c FORCE INDEX (PRIMARY) WHERE c.tenant=r.tenant AND c.operation=r.operation AND "
-        "c.`key`=r.`key`),NULL)";
 }
 
 std::string_view statement_texts::clock() {
@@ -254,9 +248,18 @@ std::string statement_texts::insert_returning(const row_buffer& rows) const {
 
 std::string statement_texts::load(const row_buffer& ids, with what) const {
     static const std::string columns = column_list("r.");
-    const std::string steps = what == with::checkpoints ? checkpoints_text_ : "NULL";
+    std::string steps = "NULL,NULL,NULL";
+    std::string joined;
+    // A row for each, unsorted. GROUP_CONCAT and ORDER BY would make a temporary table, and a
+    // MariaDB whose statement's time is up in that moment has crashed over it.
+    if (what == with::checkpoints) {
+        steps = "c.position,c.name,c.data";
+        joined = " LEFT JOIN " + checkpoint_ +
+                 " c FORCE INDEX (PRIMARY) ON c.tenant=r.tenant AND c.operation=r.operation AND "
+                 "c.`key`=r.`key`";
+    }
     return "SELECT r.version," + columns + "," + steps + ",r.tenant,r.operation,r.`key` FROM " +
-           record_ + " r FORCE INDEX (PRIMARY) WHERE " + one_of(ids, "r.");
+           record_ + " r FORCE INDEX (PRIMARY)" + joined + " WHERE " + one_of(ids, "r.");
 }
 
 std::string statement_texts::save(const row_buffer& id, std::int64_t version,

@@ -45,12 +45,12 @@ struct batch_update {
                                                      // retry_after error
 [[nodiscard]] const batch_update& renew_update();    // now fence owner lease
 
-// Columns of `load`; those of the record follow, then its checkpoints and its id.
+// Columns of `load`; those of the record follow, then one of its checkpoints and its id.
 namespace loaded {
 inline constexpr int version = 0;
 inline constexpr int record = 1;
-inline constexpr int checkpoints = record + static_cast<int>(record_columns.size());
-inline constexpr int tenant = checkpoints + 1;
+inline constexpr int checkpoint = record + static_cast<int>(record_columns.size());
+inline constexpr int tenant = checkpoint + 3;
 inline constexpr int steps = record + 15; // how many checkpoints there are
 } // namespace loaded
 static_assert(record_columns[15] == "checkpoints");
@@ -127,7 +127,6 @@ private:
     std::string audit_;
     std::string floor_;
     std::string insert_head_;
-    std::string checkpoints_text_;
 };
 
 // The values of record_columns for `save`, and for transactions.

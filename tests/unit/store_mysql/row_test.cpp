@@ -5,20 +5,14 @@
 namespace semel::mysql {
 namespace {
 
-TEST(MysqlRow, CheckpointsAreReadInTheirOrder) {
-    std::vector<checkpoint> got;
-
-    ASSERT_TRUE(read_checkpoints("6F6E65:FF00,74776F:", got));
-
-    const std::vector<checkpoint> expected{{.name = "one", .data = std::string{"\xff\0", 2}},
-                                           {.name = "two", .data = ""}};
-    EXPECT_EQ(got, expected);
-}
-
-TEST(MysqlRow, TextThatIsNoCheckpointsIsRefused) {
-    for (const char* text : {"6F6E65", "0:00", "00:0", "zz:00", "00:zz", "00:00,x"}) {
-        std::vector<checkpoint> got;
-        EXPECT_FALSE(read_checkpoints(text, got)) << text;
+TEST(MysqlRow, ARecordIsWholeWhenEachOfItsCheckpointsHasBeenRead) {
+    EXPECT_TRUE(whole_record({.checkpoints = 0}));
+    EXPECT_TRUE(whole_record({.checkpoints = 2, .read = 2}));
+    for (const record_row& one : {record_row{.checkpoints = 2, .read = 1},
+                                  record_row{.checkpoints = 2, .read = 2, .sound = false}}) {
+        const auto made = whole_record(one);
+        ASSERT_FALSE(made);
+        EXPECT_EQ(made.error().code, errc::corrupt);
     }
 }
 
