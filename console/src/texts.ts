@@ -36,7 +36,7 @@ export const english = {
         readOnly: "Your token may look, not act.",
     },
 
-    theme: { label: "Appearance", auto: "As the system", light: "Light", dark: "Dark" },
+    theme: { label: "Appearance", auto: "System colours", light: "Light colours", dark: "Dark colours" },
 
     common: {
         refresh: "Refresh",
