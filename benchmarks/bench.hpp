@@ -79,9 +79,12 @@ private:
 };
 
 struct scenario {
+    enum class runs { always, when_named };
+
     std::string_view name;
     std::string_view summary;
     void (*run)(const settings&, report&);
+    runs when = runs::always;
 };
 
 // Every scenario, in the order they run. A new one is a file of its own and a line in
@@ -98,5 +101,6 @@ void sinks(const settings& how, report& to);
 void outbox_relay(const settings& how, report& to); // `outbox` is a namespace
 void grpc(const settings& how, report& to);
 void operations(const settings& how, report& to);
+void soak(const settings& how, report& to);
 
 } // namespace semel::bench

@@ -91,9 +91,25 @@ std::string child_process::word_after(const std::string& mark) const {
     return found;
 }
 
+std::filesystem::path child_process::about() const {
+    return "/proc/" + std::to_string(pid_);
+}
+
 double child_process::peak_megabytes() const {
-    const std::string all = content_of_file("/proc/" + std::to_string(pid_) + "/status");
-    const std::string mark = "VmHWM:";
+    return megabytes_of("VmHWM:");
+}
+
+double child_process::megabytes() const {
+    return megabytes_of("VmRSS:");
+}
+
+std::size_t child_process::descriptors() const {
+    const std::filesystem::directory_iterator all{about() / "fd"};
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+double child_process::megabytes_of(const std::string& mark) const {
+    const std::string all = content_of_file(about() / "status");
     const std::size_t at = all.find(mark);
     if (at == std::string::npos) throw std::runtime_error{"a process has ended too early"};
     return std::stod(all.substr(at + mark.size())) / 1024;

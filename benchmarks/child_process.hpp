@@ -21,8 +21,14 @@ public:
     [[nodiscard]] std::string word_after(const std::string& mark) const;
     // The most memory it has had at once.
     [[nodiscard]] double peak_megabytes() const;
+    // What it has now.
+    [[nodiscard]] double megabytes() const;
+    [[nodiscard]] std::size_t descriptors() const;
 
 private:
+    [[nodiscard]] std::filesystem::path about() const;
+    [[nodiscard]] double megabytes_of(const std::string& mark) const;
+
     const std::filesystem::path output_;
     pid_t pid_ = -1;
 };

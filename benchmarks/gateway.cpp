@@ -6,9 +6,9 @@
 
 #include "bare_sqlite.hpp"
 #include "bench.hpp"
-#include "child_process.hpp"
 #include "scratch_dir.hpp"
 #include "semel/stores/sqlite.hpp"
+#include "semel_gateway.hpp"
 #include "web_load.hpp"
 
 namespace semel::bench {
@@ -19,28 +19,6 @@ constexpr seconds usual_turn{3};
 constexpr std::size_t live_records = 1'000'000;
 constexpr double megabytes_max = 100;
 constexpr seconds memory_load{20}; // long enough to fill what is to be filled
-
-// The tool built beside this program.
-class semel_gateway {
-public:
-    semel_gateway(const std::string& store, const nginx& to, const std::filesystem::path& folder,
-                  const std::string& name)
-        : running_({program(), "gateway", "--listen", "127.0.0.1:0", "--upstream", to.upstream(),
-                    "--store", store, "--single-tenant", "acme", "--threads", "2"},
-                   folder / (name + ".out")),
-          url_("http://" + running_.word_after("listening on http://")) {}
-
-    [[nodiscard]] const std::string& url() const { return url_; }
-    [[nodiscard]] double peak_megabytes() const { return running_.peak_megabytes(); }
-
-private:
-    static std::string program() {
-        return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "semel";
-    }
-
-    const child_process running_;
-    const std::string url_;
-};
 
 struct rates {
     double proxy = 0; // nginx
@@ -106,7 +84,7 @@ void add_memory(report& to, const nginx& other, const wrk& clients,
             .unit = "MB",
             .reference_name = "what it may have",
             .bar = at_most(1)},
-           {{.semel = large.peak_megabytes(), .reference = megabytes_max}});
+           {{.semel = large.process().peak_megabytes(), .reference = megabytes_max}});
 }
 
 } // namespace

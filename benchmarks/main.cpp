@@ -23,10 +23,11 @@ struct arguments {
 };
 
 std::vector<scenario> chosen(const std::vector<std::string>& names) {
-    if (names.empty()) return scenarios();
     std::vector<scenario> made;
     for (const auto& one : scenarios()) {
-        if (std::find(names.begin(), names.end(), one.name) != names.end()) made.push_back(one);
+        const bool usual = names.empty() && one.when == scenario::runs::always;
+        const bool named = std::find(names.begin(), names.end(), one.name) != names.end();
+        if (usual || named) made.push_back(one);
     }
     return made;
 }

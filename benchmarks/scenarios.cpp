@@ -15,6 +15,8 @@ const std::vector<scenario>& scenarios() {
         {"grpc", "protected gRPC services beside the same one unprotected", &grpc},
         {"operations", "searches and sweeps among a million records, beside executions",
          &operations},
+        {"soak", "the gateway at full load for ten minutes; only when named", &soak,
+         scenario::runs::when_named},
     };
     return all;
 }
