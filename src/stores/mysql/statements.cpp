@@ -250,8 +250,8 @@ std::string statement_texts::load(const row_buffer& ids, with what) const {
     static const std::string columns = column_list("r.");
     std::string steps = "NULL,NULL,NULL";
     std::string joined;
-    // A row for each, unsorted. GROUP_CONCAT and ORDER BY would make a temporary table, and a
-    // MariaDB whose statement's time is up in that moment has crashed over it.
+    // A row for each, unsorted. GROUP_CONCAT and ORDER BY may make a temporary table, and a MariaDB
+    // that could not make one has crashed over it.
     if (what == with::checkpoints) {
         steps = "c.position,c.name,c.data";
         joined = " LEFT JOIN " + checkpoint_ +
