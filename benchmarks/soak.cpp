@@ -7,6 +7,7 @@
 #include "scratch_dir.hpp"
 #include "semel_gateway.hpp"
 #include "web_load.hpp"
+#include "workload.hpp"
 
 namespace semel::bench {
 
@@ -20,7 +21,10 @@ constexpr seconds rest{2}; // the clients' connections are closed
 // Another length: SEMEL_BENCH_SOAK=60, in seconds.
 seconds length() {
     const char* const given = std::getenv("SEMEL_BENCH_SOAK");
-    return given == nullptr ? seconds{600} : seconds{std::strtod(given, nullptr)};
+    if (given == nullptr) return seconds{600};
+    const double asked = std::strtod(given, nullptr);
+    require(asked >= 2 * turns, "SEMEL_BENCH_SOAK must be a number of seconds, at least 20");
+    return seconds{asked};
 }
 
 } // namespace
