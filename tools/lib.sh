@@ -8,7 +8,10 @@ jobs_max() {
 configure_preset() {
     local preset=$1 log=build/$1.configure.log
     mkdir -p build
-    if [[ -f build/$preset/build.ninja ]]; then
+    # The console's pages could not be fetched the last time: configured anew, it tries again.
+    local failed
+    failed=$(compgen -G "build/$preset/src/edge/console/*.failed" || true)
+    if [[ -f build/$preset/build.ninja && -z $failed ]]; then
         ninja -C "build/$preset" build.ninja >"$log" 2>&1 || { cat "$log" >&2 && return 1; }
     else
         echo "configuring: $preset"
