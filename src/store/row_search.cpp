@@ -50,17 +50,35 @@ row_request::path path_of(const record_query& query) {
     return only_failed(query) ? row_request::path::failed : row_request::path::ids;
 }
 
-result<row_request> first_request(const record_query& query) {
-    if (auto sound = check(query); !sound) return std::move(sound).error();
-    row_request made{.by = path_of(query),
-                     .from = begin_of(query),
-                     .until = end_of(query),
-                     .most = query.records_max};
+result<row_request> first_by_leases(const record_query& query) {
+    row_request made{.by = row_request::path::stuck, .most = query.records_max};
+    if (query.cursor.empty()) return made;
+    auto from = place_in_cursor(query.cursor);
+    if (!from) return std::move(from).error();
+    made.leases_from = from->lease_until;
+    made.from = std::move(from->id);
+    return made;
+}
+
+result<row_request> first_by_ids(const record_query& query, row_request::path by) {
+    row_request made{
+        .by = by, .from = begin_of(query), .until = end_of(query), .most = query.records_max};
     if (query.cursor.empty()) return made;
     auto from = id_in_cursor(query.cursor);
     if (!from) return std::move(from).error();
     made.from = std::max(made.from, *std::move(from));
     return made;
+}
+
+result<row_request> first_request(const record_query& query) {
+    if (auto sound = check(query); !sound) return std::move(sound).error();
+    const auto by = path_of(query);
+    return by == row_request::path::stuck ? first_by_leases(query) : first_by_ids(query, by);
+}
+
+std::string cursor_at(const row_request& next) {
+    if (next.by != row_request::path::stuck) return cursor_of(next.from);
+    return cursor_of(lease_place{.lease_until = next.leases_from, .id = next.from});
 }
 
 } // namespace
@@ -75,6 +93,7 @@ result<record_page> search_rows(const record_query& query, const row_reading& re
         const bool last = got->rows.size() < request->most;
         for (auto& row : got->rows) {
             request->from = next_after(row.id);
+            request->leases_from = row.it.lease_until;
             if (!matches(query, row.id, row.it, got->now)) continue;
             row.it = shown(std::move(row.it), query.results);
             page.records.push_back(std::move(row));
@@ -85,7 +104,7 @@ result<record_page> search_rows(const record_query& query, const row_reading& re
         if (full) break;
         request->most = page_max(query.results);
     }
-    page.cursor = cursor_of(request->from);
+    page.cursor = cursor_at(*request);
     return page;
 }
 

@@ -1,4 +1,4 @@
-// Searching where records lie in the order of their ids: what the SQL drivers have in common.
+// Searching where records have an order: what the SQL drivers have in common.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,22 @@
 
 namespace semel {
 
-// Rows to be read, the lowest ids first. The driver need not know the rest of the query: what it
+// Rows to be read, the lowest places first. The driver need not know the rest of the query: what it
 // reads is judged by `matches`.
 struct row_request {
-    // A driver without an index for one of them may read by ids instead.
     enum class path : std::uint8_t {
         ids,        // all between the bounds
-        failed,     // those in a failed state, by its index
+        failed,     // those in a failed state, by its index; or as `ids`, where there is none
         result_ref, // those with the query's reference, by its index
-        stuck,      // those that have lapsed for longer than stuck_for, by theirs
+        // Those that have lapsed for longer than stuck_for, the first that lapsed first. There may
+        // be very many, so they are not sorted by their ids; nor are they bounded by them.
+        stuck,
     };
 
     path by = path::ids;
     record_id from = {};
-    record_id until = {}; // not itself
+    record_id until = {};                       // not itself; not for `stuck`
+    time_point leases_from = time_point::min(); // for `stuck`: `from` is among those of this time
     std::size_t most = 0;
 };
 

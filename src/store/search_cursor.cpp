@@ -1,5 +1,8 @@
 #include "store/search_cursor.hpp"
 
+#include <charconv>
+#include <utility>
+
 namespace semel {
 
 namespace {
@@ -53,6 +56,23 @@ result<record_id> id_in_cursor(std::string_view cursor) {
     }
     if (cursor_of(id) != canonical) return not_a_cursor();
     return id;
+}
+
+std::string cursor_of(const lease_place& place) {
+    return std::to_string(place.lease_until.time_since_epoch().count()) + '.' + cursor_of(place.id);
+}
+
+result<lease_place> place_in_cursor(std::string_view cursor) {
+    const std::string canonical{cursor};
+    const std::string_view time = take_part(cursor);
+    duration::rep count = 0;
+    const auto read = std::from_chars(time.data(), time.data() + time.size(), count);
+    if (read.ec != std::errc{}) return not_a_cursor();
+    auto id = id_in_cursor(cursor);
+    if (!id) return std::move(id).error();
+    lease_place place{.lease_until = time_point{duration{count}}, .id = *std::move(id)};
+    if (cursor_of(place) != canonical) return not_a_cursor();
+    return place;
 }
 
 failure not_a_cursor() {

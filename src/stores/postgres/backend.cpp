@@ -242,25 +242,26 @@ const plain_statement& backend::search_by(row_request::path way) const {
 }
 
 result<rows_read> backend::read(const record_query& query, const row_request& which) {
-    const bool by_ref = which.by == row_request::path::result_ref;
-    const bool stuck = which.by == row_request::path::stuck;
     const auto most = big_endian(static_cast<std::int64_t>(which.most));
     const auto bodies = big_endian(query.results == result_bodies::included ? 1 : 0);
     const auto now = big_endian(query.now ? query.now->time_since_epoch().count() : 0);
+    const auto leases_from = big_endian(which.leases_from.time_since_epoch().count());
     const auto stuck_for = big_endian(query.stuck_for ? query.stuck_for->count() : 0);
     const auto view = [](const auto& bytes) {
         return std::string_view{bytes.data(), bytes.size()};
     };
-    call what{.name = search_by(which.by).name, .values = {}};
-    for (const record_id* id : {&which.from, &which.until}) {
-        for (const auto* part : {&id->tenant, &id->operation, &id->key}) {
-            what.values.push_back(view(*part));
-        }
+    call what{.name = search_by(which.by).name,
+              .values = {query.now ? view(now) : std::string_view{}, view(bodies), view(most)}};
+    const auto add = [&](const record_id& id) {
+        what.values.insert(what.values.end(), {view(id.tenant), view(id.operation), view(id.key)});
+    };
+    add(which.from);
+    if (which.by == row_request::path::stuck) {
+        what.values.insert(what.values.end(), {view(leases_from), view(stuck_for)});
+    } else {
+        add(which.until);
     }
-    what.values.insert(what.values.end(), {view(most), view(bodies)});
-    what.values.push_back(query.now ? view(now) : std::string_view{});
-    if (by_ref) what.values.push_back(view(*query.result_ref));
-    if (stuck) what.values.push_back(view(stuck_for));
+    if (which.by == row_request::path::result_ref) what.values.push_back(view(*query.result_ref));
     const auto got = ask(what);
     if (!got) return got.error();
     return found_in(got->front());

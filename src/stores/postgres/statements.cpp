@@ -235,14 +235,14 @@ std::string search_columns() {
     static_assert(record_columns.back().name == "result");
     std::string columns = column_list("r.");
     columns.resize(columns.size() - ("r." + std::string{record_columns.back().name}).size());
-    return "r.tenant, r.operation, r.key, " + time_or_clock("$9") + " AS now, " + columns +
-           "CASE $8::bigint WHEN 1 THEN r.result ELSE '' END AS result";
+    return "r.tenant, r.operation, r.key, " + time_or_clock("$1") + " AS now, " + columns +
+           "CASE $2::bigint WHEN 1 THEN r.result ELSE '' END AS result";
 }
 
 std::string between_ids() {
-    return " (tenant, operation, key) >= ($1::bytea, $2::bytea, $3::bytea) AND "
-           "(tenant, operation, key) < ($4::bytea, $5::bytea, $6::bytea) "
-           "ORDER BY tenant, operation, key LIMIT $7::bigint";
+    return " (tenant, operation, key) >= ($4::bytea, $5::bytea, $6::bytea) AND "
+           "(tenant, operation, key) < ($7::bytea, $8::bytea, $9::bytea) "
+           "ORDER BY tenant, operation, key LIMIT $3::bigint";
 }
 
 plain_statement make_search(std::string name, const std::string& which) {
@@ -251,16 +251,25 @@ plain_statement make_search(std::string name, const std::string& which) {
                     between_ids()};
 }
 
-// By an index in another order. Materialized, or the planner may walk all ids to save the sorting;
-// and only the ids, since thousands may be stuck and a page has but a hundred.
-plain_statement make_sorting_search(std::string name, const std::string& which) {
-    return {.name = std::move(name),
+// By an index in another order. Materialized, or the planner may walk all ids to save the sorting.
+plain_statement make_search_ref() {
+    return {.name = "semel_search_ref",
             .text = "WITH c AS MATERIALIZED (SELECT tenant, operation, key FROM semel_record "
-                    "WHERE " +
-                    which + "), p AS MATERIALIZED (SELECT tenant, operation, key FROM c WHERE" +
+                    "WHERE result_ref = $10::bytea AND result_ref <> ''), p AS MATERIALIZED "
+                    "(SELECT tenant, operation, key FROM c WHERE" +
                     between_ids() + ") SELECT " + search_columns() +
                     " FROM p JOIN semel_record r ON " + same_record("r", "p") +
                     " ORDER BY p.tenant, p.operation, p.key"};
+}
+
+plain_statement make_search_stuck() {
+    return {.name = "semel_search_stuck",
+            .text = "SELECT " + search_columns() +
+                    " FROM semel_record r WHERE state = 0 AND lease_until < " +
+                    time_or_clock("$1") +
+                    " - $8::bigint AND (lease_until, tenant, operation, key) >= "
+                    "($7::bigint, $4::bytea, $5::bytea, $6::bytea) "
+                    "ORDER BY lease_until, tenant, operation, key LIMIT $3::bigint"};
 }
 
 } // namespace
@@ -291,11 +300,8 @@ statement_texts::statement_texts(std::string_view prefix)
                     "$3::bytea ORDER BY id"},
       search_ids(make_search("semel_search_ids", "")),
       search_failed(make_search("semel_search_failed", " state >= 2 AND")),
-      search_ref(
-          make_sorting_search("semel_search_ref", "result_ref = $10::bytea AND result_ref <> ''")),
-      search_stuck(make_sorting_search("semel_search_stuck", "state = 0 AND lease_until < " +
-                                                                 time_or_clock("$9") +
-                                                                 " - $10::bigint")) {
+      search_ref(make_search_ref()),
+      search_stuck(make_search_stuck()) {
     for (auto* one : {&insert, &complete, &fail, &renew, &load, &save, &erase}) {
         one->text = with_prefix(one->text, prefix);
     }

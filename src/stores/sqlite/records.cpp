@@ -177,15 +177,16 @@ statement& records::search_by(row_request::path way) {
 
 result<rows_read> records::read(const record_query& query, const row_request& which,
                                 time_point now) {
-    const bool by_ref = which.by == row_request::path::result_ref;
-    const bool stuck = which.by == row_request::path::stuck;
     semel::sqlite::query select{search_by(which.by)};
     bind_id(select, which.from);
-    select.bind(4, which.until.tenant).bind(5, which.until.operation).bind(6, which.until.key);
-    select.bind(7, static_cast<std::int64_t>(which.most));
-    select.bind(8, std::int64_t{query.results == result_bodies::included ? 1 : 0});
-    if (by_ref) select.bind(9, *query.result_ref);
-    if (stuck) select.bind(9, now - *query.stuck_for);
+    select.bind(4, std::int64_t{query.results == result_bodies::included ? 1 : 0});
+    select.bind(5, static_cast<std::int64_t>(which.most));
+    if (which.by == row_request::path::stuck) {
+        select.bind(6, now - *query.stuck_for).bind(7, which.leases_from);
+    } else {
+        select.bind(6, which.until.tenant).bind(7, which.until.operation).bind(8, which.until.key);
+    }
+    if (which.by == row_request::path::result_ref) select.bind(9, *query.result_ref);
     rows_read found{.now = now};
     while (true) {
         const auto stepped = select.step();

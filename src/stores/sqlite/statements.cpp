@@ -41,13 +41,23 @@ const std::string id_columns = "tenant, operation, key";
 // `+`: no index has these, so the planner does not walk that of the ids to save the sorting.
 const std::string sorted_columns = "+tenant, +operation, +key";
 
-std::string search(const std::string& which, const std::string& id) {
+std::string search_text(const std::string& which, const std::string& order) {
     static_assert(record_columns.back() == "result");
     std::string columns = column_list();
     columns.resize(columns.size() - record_columns.back().size());
     return "SELECT tenant, operation, key, " + columns +
-           "CASE ?8 WHEN 1 THEN result ELSE x'' END FROM semel_record WHERE " + which + "(" + id +
-           ") >= (?1, ?2, ?3) AND (" + id + ") < (?4, ?5, ?6) ORDER BY " + id + " LIMIT ?7";
+           "CASE ?4 WHEN 1 THEN result ELSE x'' END FROM semel_record WHERE " + which +
+           " ORDER BY " + order + " LIMIT ?5";
+}
+
+std::string search_by_ids(const std::string& which, const std::string& id) {
+    return search_text(which + "(" + id + ") >= (?1, ?2, ?3) AND (" + id + ") < (?6, ?7, ?8)", id);
+}
+
+std::string search_by_leases() {
+    const std::string order = "lease_until, " + id_columns;
+    return search_text("state = 0 AND lease_until < ?6 AND (" + order + ") >= (?7, ?1, ?2, ?3)",
+                       order);
 }
 
 const std::string this_record = " WHERE tenant = ?1 AND operation = ?2 AND key = ?3";
@@ -85,10 +95,10 @@ statement_texts::statement_texts(std::string_view prefix) {
     load_audit = sql("SELECT at, act, actor, reason, fence, from_state, to_state FROM semel_audit" +
                      this_record + " ORDER BY id");
 
-    search_ids = sql(search("", id_columns));
-    search_failed = sql(search("state >= 2 AND ", id_columns));
-    search_ref = sql(search("result_ref = ?9 AND result_ref <> x'' AND ", sorted_columns));
-    search_stuck = sql(search("state = 0 AND lease_until < ?9 AND ", sorted_columns));
+    search_ids = sql(search_by_ids("", id_columns));
+    search_failed = sql(search_by_ids("state >= 2 AND ", id_columns));
+    search_ref = sql(search_by_ids("result_ref = ?9 AND result_ref <> x'' AND ", sorted_columns));
+    search_stuck = sql(search_by_leases());
 
     find_expired = sql("SELECT id, fence, checkpoints FROM semel_record "
                        "WHERE state <> 0 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2");

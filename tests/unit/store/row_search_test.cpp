@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 
 #include "store/search_cursor.hpp"
@@ -14,6 +16,7 @@ struct table {
     result<record_page> search(const record_query& query) {
         return search_rows(query, [&](const row_request& which) {
             asked.push_back(which);
+            if (which.by == row_request::path::stuck) return by_leases(which);
             rows_read found;
             for (auto at = rows.lower_bound(which.from);
                  at != rows.end() && at->first < which.until && found.rows.size() < which.most;
@@ -24,10 +27,24 @@ struct table {
         });
     }
 
+    result<rows_read> by_leases(const row_request& which) const {
+        std::map<lease_place, record> sorted;
+        for (const auto& [id, it] : rows) {
+            sorted[{.lease_until = it.lease_until, .id = id}] = it;
+        }
+        rows_read found{.now = now};
+        for (auto at = sorted.lower_bound({.lease_until = which.leases_from, .id = which.from});
+             at != sorted.end() && found.rows.size() < which.most; ++at) {
+            found.rows.push_back({.id = at->first.id, .it = at->second});
+        }
+        return found;
+    }
+
     void fill(int count) {
         for (int i = 0; i < count; ++i) rows[{"acme", "ORDER", std::to_string(i)}] = record{};
     }
 
+    static constexpr time_point now{std::chrono::hours{1}};
     std::map<record_id, record> rows;
     std::vector<row_request> asked;
 };
@@ -103,6 +120,41 @@ TEST(RowSearch, GoesByTheIndexThatLeavesTheFewest) {
     EXPECT_EQ(all.asked[4].by, path::ids);
 }
 
+TEST(RowSearch, LeafsThroughStuckRecordsInTheOrderOfTheirLeases) {
+    table all;
+    for (int i = 0; i < 100; ++i) {
+        const time_point lease{duration{(100 - i) / 7}}; // seven end at the same time
+        all.rows[{"acme", "ORDER", std::to_string(i)}] = record{.lease_until = lease};
+    }
+    record_query query{.stuck_for = duration{1}, .records_max = 10};
+
+    std::vector<lease_place> found;
+    do {
+        const auto page = all.search(query).value();
+        for (const auto& one : page.records) {
+            found.push_back({.lease_until = one.it.lease_until, .id = one.id});
+        }
+        query.cursor = page.cursor;
+    } while (!query.cursor.empty());
+
+    EXPECT_EQ(found.size(), 100U);
+    EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), std::less_equal<>{}))
+        << "none comes twice";
+    EXPECT_EQ(all.asked.front().leases_from, time_point::min());
+    EXPECT_EQ(all.asked.size(), 11U) << "no more is read than is shown";
+}
+
+TEST(RowSearch, CursorOfAnotherKindOfSearchIsRefused) {
+    table all;
+    const auto ids = all.search({.cursor = cursor_of(lease_place{.id = {"acme", "", ""}})});
+    const auto leases = all.search({.stuck_for = duration{1}, .cursor = cursor_of(record_id{})});
+
+    ASSERT_FALSE(ids);
+    EXPECT_EQ(ids.error().code, errc::invalid_argument);
+    ASSERT_FALSE(leases);
+    EXPECT_EQ(leases.error().code, errc::invalid_argument);
+}
+
 TEST(RowSearch, CursorOfAnotherTenantLeadsNowhereElse) {
     table all;
     all.rows[{"acme", "ORDER", "k"}] = record{};
@@ -119,6 +171,17 @@ TEST(SearchCursor, CarriesEveryByteOfAnId) {
     using namespace std::string_literals;
     for (const record_id& id : {record_id{}, record_id{"a.b", "\0\xff"s, "-"}}) {
         EXPECT_EQ(id_in_cursor(cursor_of(id)).value(), id);
+    }
+}
+
+TEST(SearchCursor, CarriesAPlaceAmongLeases) {
+    for (const auto time : {time_point::min(), time_point{duration{-1}}, time_point::max()}) {
+        const lease_place place{.lease_until = time, .id = {"a.b", "c", "\xff"}};
+        EXPECT_EQ(place_in_cursor(cursor_of(place)).value(), place);
+    }
+    for (const char* text : {"", "61.61.61", ".61.61.61", "+1.61.61.61", "01.61.61.61",
+                             "99999999999999999999.61.61.61", "1.61.61"}) {
+        EXPECT_FALSE(place_in_cursor(text)) << text;
     }
 }
 

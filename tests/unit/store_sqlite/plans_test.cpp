@@ -75,7 +75,8 @@ TEST_F(SqlitePlans, SearchesWalkTheIdsInOrderOrGoByTheIndexThatLeavesTheFewest) 
     EXPECT_EQ(plan(texts_.search_ref), "SEARCH semel_record USING INDEX semel_record_ref "
                                        "(result_ref=?); USE TEMP B-TREE FOR ORDER BY; ");
     EXPECT_EQ(plan(texts_.search_stuck), "SEARCH semel_record USING INDEX semel_record_lapsed "
-                                         "(lease_until<?); USE TEMP B-TREE FOR ORDER BY; ");
+                                         "(lease_until>? AND lease_until<?); "
+                                         "USE TEMP B-TREE FOR RIGHT PART OF ORDER BY; ");
 }
 
 } // namespace
