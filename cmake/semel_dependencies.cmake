@@ -19,6 +19,7 @@ set(semel_package_tomlplusplus tomlplusplus 3.3 CONFIG)
 set(semel_package_httplib CppHttplib)
 set(semel_package_protobuf Protobuf 3.21)
 set(semel_package_gRPC gRPC CONFIG)
+set(semel_package_mimalloc mimalloc 2.0 CONFIG)
 set(semel_package_GTest GTest 1.12 CONFIG)
 
 # Header-only: as a private dependency of a library it leaves nothing behind for a consumer.

@@ -6,26 +6,31 @@ namespace semel {
 
 void strand::post(task what) {
     std::unique_lock lock{mutex_};
-    tasks_.push_back(std::move(what));
-    if (served_) {
-        // Under the lock: the serving frame may be gone once it has seen the task.
-        posted_.notify_one();
+    if (!busy_) {
+        // Nobody is before it, so it need not be queued.
+        busy_ = true;
+        run_one(what, lock);
+        run_all(lock);
+        busy_ = false;
         return;
     }
-    if (busy_) return;
-    busy_ = true;
-    run_all(lock);
-    busy_ = false;
+    tasks_.push_back(std::move(what));
+    // Under the lock: the serving frame may be gone once it has seen the task.
+    if (served_) posted_.notify_one();
+}
+
+void strand::run_one(task& what, std::unique_lock<std::mutex>& lock) {
+    lock.unlock();
+    what();
+    what = {};
+    lock.lock();
 }
 
 void strand::run_all(std::unique_lock<std::mutex>& lock) {
     while (!tasks_.empty()) {
         task next = std::move(tasks_.front());
         tasks_.pop_front();
-        lock.unlock();
-        next();
-        next = {};
-        lock.lock();
+        run_one(next, lock);
     }
 }
 

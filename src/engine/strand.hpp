@@ -30,6 +30,7 @@ public:
     void leave();
 
 private:
+    static void run_one(task& what, std::unique_lock<std::mutex>& lock);
     void run_all(std::unique_lock<std::mutex>& lock);
 
     std::mutex mutex_;

@@ -25,8 +25,11 @@ fingerprint fingerprint::form(std::string_view body, const digest_options& optio
     return detail::digest(options.secret, {canonical_form(body)});
 }
 
-fingerprint_builder::fingerprint_builder(digest_options options)
-    : options_(std::move(options)), parts_(parts_tag) {}
+fingerprint_builder::fingerprint_builder(digest_options options) : options_(std::move(options)) {
+    constexpr std::size_t usual_bytes = 256;
+    parts_.reserve(usual_bytes);
+    parts_ = parts_tag;
+}
 
 fingerprint_builder& fingerprint_builder::add(std::string_view name, std::string_view value) {
     for (const std::string_view part : {name, value}) {

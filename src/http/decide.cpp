@@ -82,13 +82,13 @@ void forward_key(header_list& headers, const protected_call& call) {
 } // namespace
 
 decision admit(const gate& by, const request_head& head, peer_trust peer) {
-    if (!decoded_segments(head.path())) {
+    const route* how = by.find(head.method, head.path());
+    if (how == nullptr) {
+        if (decoded_segments(head.path())) return pass_through{};
         return refuse(by, nullptr,
                       {.kind = problem_kind::request_malformed,
                        .detail = "the path holds a malformed escape"});
     }
-    const route* how = by.find(head.method, head.path());
-    if (how == nullptr) return pass_through{};
     key_reading key = read_key(head.headers, how->keys);
     if (auto* no = std::get_if<refused_key>(&key))
         return refuse(by, how, problem_of(std::move(*no)));

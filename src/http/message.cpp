@@ -7,12 +7,9 @@
 
 namespace semel::http {
 
-bool equal_ignoring_case(std::string_view left, std::string_view right) {
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                      [](char a, char b) { return to_lower(a) == to_lower(b); });
-}
-
 void header_list::add(std::string name, std::string value) {
+    constexpr std::size_t usual = 8;
+    if (lines_.empty()) lines_.reserve(usual);
     lines_.push_back({.name = std::move(name), .value = std::move(value)});
 }
 

@@ -140,7 +140,8 @@ std::string http_date(time_point when) {
         text.append(i == 0 ? " " : ":");
         append_digits(text, static_cast<unsigned>(parts[i]), 2);
     }
-    return text.append(" GMT");
+    text.append(" GMT");
+    return text;
 }
 
 } // namespace semel::http

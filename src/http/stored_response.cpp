@@ -59,19 +59,24 @@ failure corrupt(std::string why) {
     return {.code = errc::corrupt, .detail = "stored response: " + std::move(why)};
 }
 
-std::string head_bytes(int status, const header_list& headers) {
-    std::string out{magic};
+// For what is not text: the numbers before and between.
+constexpr std::size_t numbers_bytes = 14;
+constexpr std::size_t line_numbers_bytes = 8;
+
+std::string all_bytes(int status, const header_list& headers, std::string_view body) {
+    std::size_t size = magic.size() + numbers_bytes + body.size();
+    for (const header& line : headers) {
+        size += line_numbers_bytes + line.name.size() + line.value.size();
+    }
+    std::string out;
+    out.reserve(size);
+    out += magic;
     put(out, static_cast<std::uint64_t>(status), 2);
     put(out, headers.size(), 4);
     for (const header& line : headers) {
         put_text(out, line.name);
         put_text(out, line.value);
     }
-    return out;
-}
-
-std::string all_bytes(int status, const header_list& headers, std::string_view body) {
-    std::string out = head_bytes(status, headers);
     put(out, body.size(), 8);
     out += body;
     return out;
@@ -114,7 +119,11 @@ result<response> read_response(std::string_view bytes) {
 } // namespace
 
 std::string type_of(int status) {
-    return std::string{base_type}.append(status_parameter).append(std::to_string(status));
+    const std::string digits = std::to_string(status);
+    std::string type;
+    type.reserve(base_type.size() + status_parameter.size() + digits.size());
+    type.append(base_type).append(status_parameter).append(digits);
+    return type;
 }
 
 int status_of_type(std::string_view type) {

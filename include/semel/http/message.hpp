@@ -2,6 +2,7 @@
 // No thread-safety of their own. Nothing here has been checked; see framing.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -18,8 +19,15 @@ struct header {
     friend bool operator==(const header&, const header&) = default;
 };
 
-// ASCII only, as header names, schemes and media types are compared.
-[[nodiscard]] bool equal_ignoring_case(std::string_view left, std::string_view right);
+// ASCII only, as header names, schemes and media types are compared. Inline, because each name is
+// compared with many, and most are told apart by their lengths.
+[[nodiscard]] inline bool equal_ignoring_case(std::string_view left, std::string_view right) {
+    const auto lower = [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    };
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [&](char a, char b) { return lower(a) == lower(b); });
+}
 
 // Header lines in the order they came. Names are compared without regard to case.
 class header_list {

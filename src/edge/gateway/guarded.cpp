@@ -79,16 +79,19 @@ void guarded::pass_on(unique_function<void(http::settled)> then) {
     using by = http::body_framing::by;
     http::body_framing framing{.how = by::length, .length = body_.size()};
     if (body_.empty() && !expects_length(head_.method)) framing = {};
+    constexpr std::size_t small = 4'096;
+    constexpr std::size_t usual_head = 512;
     fetch_options what{.body = body_,
                        .method = head_.method == "HEAD" ? asked_with::head : asked_with::other,
                        .answer_bytes_max = gateway_->options.upstream.answer_bytes_max,
                        .kept_bytes_max = call_.how->policy.result_bytes_max,
                        .buffered = gateway_->options.server.buffered};
+    what.head.reserve(usual_head + (body_.size() <= small ? body_.size() : 0));
     write_forwarded_head(what.head, gateway_->options.upstream, head_, &call_,
                          {.address = peer_.address, .trust = peer_.trust, .transport = transport_},
                          framing);
     // In one piece it can be written at once.
-    if (constexpr std::size_t small = 4'096; body_.size() <= small) {
+    if (body_.size() <= small) {
         what.head.append(body_);
         what.body = {};
     }
@@ -161,12 +164,14 @@ void guarded::ask_probe(std::uint64_t fence) {
 }
 
 void guarded::answer(http::response with) {
-    log_debug(*gateway_->log, "answered",
-              {{"operation", call_.what.operation},
-               {"key", log_key(call_.what.key)},
-               {"trace", http::trace_of(head_.headers)},
-               {"status", with.status},
-               {"replayed", with.headers.contains("Idempotent-Replayed")}});
+    if (gateway_->log->enabled(log_level::debug)) {
+        log_debug(*gateway_->log, "answered",
+                  {{"operation", call_.what.operation},
+                   {"key", log_key(call_.what.key)},
+                   {"trace", http::trace_of(head_.headers)},
+                   {"status", with.status},
+                   {"replayed", with.headers.contains("Idempotent-Replayed")}});
+    }
     if (client_ != nullptr) client_->send(std::move(with));
 }
 
