@@ -94,15 +94,22 @@ void upstream_connection::write(const outgoing& part) {
     deadline_ = clock::now() + pool_.options().progress_time;
     deadline_why_ = "the upstream did not take the request in time";
     const bool one_piece = part.body.empty() && part.tail.empty();
-    std::string_view head = part.head;
     if (one_piece && part.then == more::none && !stream_.is_tls()) {
-        const std::size_t sent = stream_.write_now(head);
-        if (sent == head.size()) return on_written({}, sent);
-        bytes_left_ += sent;
-        head.remove_prefix(sent);
+        soon_ = part.head;
+        return pool_.home().write_soon(shared_from_this());
     }
-    const std::array<asio::const_buffer, 3> all = {asio::buffer(head), asio::buffer(part.body),
-                                                   asio::buffer(part.tail)};
+    write_later({asio::buffer(part.head), asio::buffer(part.body), asio::buffer(part.tail)});
+}
+
+void upstream_connection::write_now() {
+    if (closed_) return on_written(asio::error::operation_aborted, 0); // the call may be gone
+    const std::size_t sent = stream_.write_now(soon_);
+    if (sent == soon_.size()) return on_written({}, sent);
+    bytes_left_ += sent;
+    write_later({asio::buffer(soon_.substr(sent)), {}, {}});
+}
+
+void upstream_connection::write_later(const std::array<asio::const_buffer, 3>& all) {
     stream_.write(all, [self = shared_from_this()](error_code failed, std::size_t count) {
         self->on_written(failed, count);
     });

@@ -21,7 +21,8 @@ class upstream_pool;
 // Belongs to one worker. Owned by its pool and by handlers under way. A read is always pending
 // while it is idle or waits for an answer, so an upstream that closes is noticed at once and
 // bytes nobody asked for end the connection.
-class upstream_connection final : public std::enable_shared_from_this<upstream_connection> {
+class upstream_connection final : public worker::writer,
+                                  public std::enable_shared_from_this<upstream_connection> {
 public:
     explicit upstream_connection(upstream_pool& pool);
 
@@ -32,6 +33,7 @@ public:
     [[nodiscard]] bool is_fresh_enough(clock::time_point now);
     void on_tick(clock::time_point now);
     void close();
+    void write_now() override;
 
     // ---- for the call it carries
     void send_part(const outgoing& part);
@@ -45,6 +47,7 @@ private:
     void on_connected(error_code failed);
     void on_ready();
     void write(const outgoing& part);
+    void write_later(const std::array<asio::const_buffer, 3>& all);
     void on_written(error_code failed, std::size_t count);
     void read();
     void on_read(error_code failed, std::size_t count);
@@ -66,6 +69,7 @@ private:
     bool reading_ = false, writing_ = false, closed_ = false;
     bool connected_ = false;
     bool reused_ = false;          // has carried another call before
+    std::string_view soon_ = {};   // the request, where it is one piece; the call's
     std::uint64_t bytes_left_ = 0; // of this request, to the upstream
     std::string why_;              // it failed
     bool request_done_ = false;

@@ -26,7 +26,9 @@ struct peer_facts {
 };
 
 // Belongs to one worker. Owned by it and by handlers under way.
-class session final : public worker::resident, public std::enable_shared_from_this<session> {
+class session final : public worker::resident,
+                      public worker::writer,
+                      public std::enable_shared_from_this<session> {
 public:
     session(worker& home, std::shared_ptr<server_state> server, tcp::socket socket, peer_facts peer,
             address_book::place place);
@@ -65,6 +67,7 @@ public:
 
     void on_tick(clock::time_point now) override;
     void on_drain() override;
+    void write_now() override;
 
 private:
     // What the bytes that arrive are for.
@@ -90,7 +93,7 @@ private:
     void write_head(const response_line& line, const http::header_list& headers);
     [[nodiscard]] after then_for_answer() const;
     void flush(more then);
-    [[nodiscard]] bool write_at_once();
+    void write();
     void on_written(error_code failed);
     void finish();
     void linger();
@@ -134,7 +137,6 @@ private:
     std::string_view out_piece_, out_tail_;
     more after_write_ = more::none;
     bool flush_waits_ = false; // for the invitation to be written
-    bool at_once_ = false;     // an answer that was written at once is being followed up
 };
 
 } // namespace semel::edge

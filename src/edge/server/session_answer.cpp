@@ -77,8 +77,24 @@ void session::flush(more then) {
         flush_waits_ = true;
         return;
     }
-    if (then == more::none && write_at_once()) return;
     writing_ = true;
+    // Most answers are small and fit into the socket's buffer.
+    constexpr std::size_t small = 4'096;
+    if (then == more::follows || stream_.is_tls() || out_piece_.size() > small) return write();
+    out_head_.append(out_piece_).append(out_tail_);
+    out_piece_ = out_tail_ = {};
+    home_.write_soon(shared_from_this());
+}
+
+void session::write_now() {
+    if (closed_) return;
+    const std::size_t sent = stream_.write_now(out_head_);
+    if (sent == out_head_.size()) return on_written({});
+    out_head_.erase(0, sent);
+    write();
+}
+
+void session::write() {
     const std::size_t size = out_head_.size() + out_piece_.size();
     const auto earned = std::chrono::seconds{size / options().times.write_rate_min};
     deadline_ = clock::now() + options().times.write + earned;
@@ -87,24 +103,6 @@ void session::flush(more then) {
     stream_.write(all, [self = shared_from_this()](error_code failed, std::size_t) {
         self->on_written(failed);
     });
-}
-
-// Most answers are small and fit into the socket's buffer: they need no loop to be written by. Not
-// for the second of two pipelined requests, which would end in a recursion.
-bool session::write_at_once() {
-    constexpr std::size_t small = 4'096;
-    if (at_once_ || stream_.is_tls() || out_piece_.size() > small) return false;
-    out_head_.append(out_piece_).append(out_tail_);
-    out_piece_ = out_tail_ = {};
-    const std::size_t sent = stream_.write_now(out_head_);
-    if (sent < out_head_.size()) {
-        out_head_.erase(0, sent);
-        return false;
-    }
-    at_once_ = true;
-    on_written({});
-    at_once_ = false;
-    return true;
 }
 
 void session::on_written(error_code failed) {

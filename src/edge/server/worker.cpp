@@ -33,6 +33,18 @@ void worker::drain() {
     }
 }
 
+void worker::write_soon(std::shared_ptr<writer> one) {
+    writers_.push_back(std::move(one));
+    if (writers_.size() == 1) asio::post(*context_, [this] { write_all(); });
+}
+
+// What they bring in their turn is for the next row.
+void worker::write_all() {
+    std::swap(writers_, writers_now_);
+    for (const auto& one : writers_now_) one->write_now();
+    writers_now_.clear();
+}
+
 void worker::start(duration tick_time) {
     tick_ = tick_time;
     date_ = date_now();
@@ -47,6 +59,7 @@ void worker::stop() {
     if (context_) context_->stop();
     if (thread_.joinable()) thread_.join();
     residents_.clear();
+    writers_.clear();
 }
 
 // What is destroyed with the context may want to post to it, and is turned away.

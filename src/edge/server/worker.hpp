@@ -45,6 +45,13 @@ public:
         std::optional<std::list<std::shared_ptr<resident>>::iterator> place_ = {};
     };
 
+    // Something that has bytes to send.
+    class writer {
+    public:
+        virtual ~writer() = default;
+        virtual void write_now() = 0;
+    };
+
     worker() = default;
     worker(const worker&) = delete;
     worker& operator=(const worker&) = delete;
@@ -69,6 +76,9 @@ public:
     // It is destroyed later, not under the caller's feet.
     void leave(resident& one);
     void drain();
+    // Calls it once what has arrived by now has been dealt with. The other ends are woken by a row
+    // of messages then: woken by each alone, they would come between, and cost a switch each time.
+    void write_soon(std::shared_ptr<writer> one);
     // For Date headers; changes once per second.
     [[nodiscard]] std::string_view date() const { return date_; }
 
@@ -81,6 +91,7 @@ public:
 
 private:
     void tick();
+    void write_all();
 
     static thread_local worker* current_;
 
@@ -92,6 +103,7 @@ private:
     std::optional<asio::steady_timer> ticker_{*context_};
     duration tick_ = {};
     std::list<std::shared_ptr<resident>> residents_; // shared with their handlers under way
+    std::vector<std::shared_ptr<writer>> writers_, writers_now_; // shared as residents are
     std::string date_;
     std::thread thread_;
 };
