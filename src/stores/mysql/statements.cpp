@@ -359,27 +359,23 @@ std::string statement_texts::search(const record_query& query, const row_request
     if (query.results == result_bodies::left_out) {
         columns.replace(columns.size() - record_columns.back().size(), std::string::npos, "''");
     }
-    const auto select = [&](std::string_view index, const std::string& condition,
-                            std::string_view order) {
+    const auto select = [&](const auto& index, const std::string& rows, const auto& order) {
         return "SELECT tenant,operation,`key`," + std::string{now} + "," + columns + " FROM " +
-               record_ + " FORCE INDEX (" + std::string{index} + ") WHERE " + condition +
-               " ORDER BY " + std::string{order} + " LIMIT " + std::to_string(which.most);
+               record_ + " FORCE INDEX (" + index + ") WHERE " + rows + " ORDER BY " + order +
+               "tenant,operation,`key` LIMIT " + std::to_string(which.most);
     };
-    constexpr std::string_view by_id = "tenant,operation,`key`";
     const std::string from = beyond(which.from, {.side = ">", .end = ">="});
     if (which.by == row_request::path::stuck) {
         const std::string time = number_text(which.leases_from.time_since_epoch().count());
-        return select("due",
-                      "state=0 AND due_at<" + std::string{now} + "-" +
-                          number_text(query.stuck_for->count()) + " AND due_at>=" + time +
-                          " AND (due_at>" + time + " OR " + from + ")",
-                      "due_at,tenant,operation,`key`");
+        const std::string until = std::string{now} + "-" + number_text(query.stuck_for->count());
+        const std::string rows = "state=0 AND due_at<" + until + " AND due_at>=" + time;
+        return select("due", rows + " AND (due_at>" + time + " OR " + from + ")", "due_at,");
     }
     const std::string between = from + " AND " + beyond(which.until, {.side = "<", .end = "<"});
-    if (which.by != row_request::path::result_ref) return select("PRIMARY", between, by_id);
-    std::string reference;
-    add_quoted(reference, *query.result_ref);
-    return select("ref", "result_ref=" + reference + " AND " + between, by_id);
+    if (which.by != row_request::path::result_ref) return select("PRIMARY", between, "");
+    std::string same = "result_ref=";
+    add_quoted(same, *query.result_ref);
+    return select("ref", same + " AND " + between, "");
 }
 
 std::string statement_texts::probe() const {
