@@ -26,8 +26,9 @@ private:
     // The place of an execution that has ended is taken by the next, on the thread that ended it.
     void start_next() {
         std::unique_lock lock{mutex_};
-        if (watch_.elapsed() >= how_.most || !right_) return;
+        if (watch_.elapsed() >= how_.most || started_ == how_.runs_max || !right_) return;
         ++running_;
+        ++started_;
         const std::uint64_t key = how_.next_key();
         lock.unlock();
         on_.start(
@@ -62,6 +63,7 @@ private:
     std::condition_variable changed_;
     // Guarded by mutex_.
     std::size_t running_ = 0;
+    std::size_t started_ = 0;
     std::size_t done_ = 0;
     bool right_ = true;
 };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 
 #include "bench.hpp"
 #include "semel/engine.hpp"
@@ -13,7 +14,8 @@ namespace semel::bench {
 struct in_flight {
     std::size_t width = 256;
     seconds most{1};
-    std::function<std::uint64_t()> next_key; // called by one thread at a time, its number
+    std::size_t runs_max = std::numeric_limits<std::size_t>::max();
+    std::function<std::uint64_t()> next_key = {}; // called by one thread at a time, its number
     outcome_kind expected = outcome_kind::executed;
 };
 
