@@ -143,6 +143,12 @@ public:
         std::this_thread::sleep_for(
             pace_.next(did, std::chrono::microseconds{static_cast<long>(took * 1'000)}));
     }
+    // As if there had always been more for so long.
+    void fall_behind(duration length) {
+        constexpr duration usual = 60ms; // changes nothing else
+        const sweep_report more{.state = sweep_state::more};
+        for (duration gone = {}; gone < length;) gone += usual + pace_.next(more, usual);
+    }
     [[nodiscard]] std::size_t removed() const { return removed_; }
     [[nodiscard]] double slowest() const { return nearly_worst(took_); }
 
@@ -207,6 +213,8 @@ void operations(const settings& how, report& to) {
     executions load{at.url()};
     operators people{at.url()};
     sweeper sweeps{at.url()};
+    sweeper hurries{at.url()};
+    hurries.fall_behind(5min);
     static_cast<void>(load.run(turn)); // warms up
     std::vector<figures> searched, swept, pages, batches, keeps_up;
     for (std::size_t i = 0; i < more_rounds * how.rounds; ++i) {
@@ -222,12 +230,12 @@ void operations(const settings& how, report& to) {
         const double with_sweeper =
             beside([&] { sweeps.sweep_once(); }, [&] { return load.run(turn); });
         const double after = load.run(turn);
-        const std::size_t removed = sweeps.removed();
+        const std::size_t removed = hurries.removed();
         const stopwatch begun;
-        const double paced =
-            beside([&] { sweeps.sweep_once(); }, [&] { return load.run_at(new_per_second, turn); });
+        const double paced = beside([&] { hurries.sweep_once(); },
+                                    [&] { return load.run_at(new_per_second, turn / 4); });
         const double rate =
-            static_cast<double>(sweeps.removed() - removed) / begun.elapsed().count();
+            static_cast<double>(hurries.removed() - removed) / begun.elapsed().count();
         searched.push_back({with_people, (before + between) / 2});
         swept.push_back({with_sweeper, (between + after) / 2});
         pages.push_back({people.slowest(), page_ms});

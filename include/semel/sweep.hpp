@@ -27,7 +27,7 @@ struct sweep_options {
     // A batch that took longer makes the next ones smaller.
     duration batch_time = std::chrono::milliseconds{100};
     // How much of the time it may work while there is more, in percent: the rest it stays away.
-    unsigned share_percent = 20;
+    unsigned share_percent = 10;
 };
 
 } // namespace semel

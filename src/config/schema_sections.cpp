@@ -178,8 +178,11 @@ fields sweep_fields(sweep_options& to) {
         count_field({"records_max", "records removed at once"}, to.records_max),
         duration_field({"batch_time", "a batch that takes longer makes the next ones smaller"},
                        to.batch_time),
-        count_field({"share_percent", "how much of the time it may work while there is more"},
-                    to.share_percent),
+        count_field(
+            {"share_percent",
+             "how much of the time it may work while there is more; up to half of it where it "
+             "falls behind for minutes"},
+            to.share_percent),
     };
 }
 

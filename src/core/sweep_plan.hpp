@@ -1,5 +1,5 @@
 // When to sweep next, and how much: batch after batch while there is more, bounded in records and
-// time, throttled, and rarely when there is nothing.
+// time, throttled, less so the longer it falls behind, and rarely when there is nothing.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,11 @@ public:
     [[nodiscard]] duration next(const result<sweep_report>& last, duration took);
 
 private:
+    [[nodiscard]] unsigned share_percent() const;
+
     const sweep_options options_;
     std::size_t records_max_;
+    duration behind_ = {}; // how long there has been more than it could remove
 };
 
 } // namespace semel

@@ -375,6 +375,30 @@ TEST(SweepPlan, StaysAwayAsLongAsItsShareSays) {
     EXPECT_EQ(tenth.next(more, 40ms), 360ms);
 }
 
+TEST(SweepPlan, WorksMoreWhileItFallsBehindUntilNothingIsLeft) {
+    const sweep_report more{.state = sweep_state::more};
+    sweep_pace pace{{.share_percent = 20}};
+    const auto share_after = [&](duration length) {
+        for (duration gone = {}; gone < length;) gone += 60ms + pace.next(more, 60ms);
+        return 60.0 /
+               std::chrono::duration<double, std::milli>(60ms + pace.next(more, 60ms)).count();
+    };
+
+    EXPECT_DOUBLE_EQ(share_after(50s), 0.2);
+    EXPECT_DOUBLE_EQ(share_after(15s), 0.4);
+    EXPECT_DOUBLE_EQ(share_after(1min), 0.5);
+    EXPECT_DOUBLE_EQ(share_after(30min), 0.5) << "never more";
+    static_cast<void>(pace.next(sweep_report{.state = sweep_state::done}, 60ms));
+    EXPECT_DOUBLE_EQ(share_after(1s), 0.2);
+}
+
+TEST(SweepPlan, LeavesAShareOfMoreThanHalfAlone) {
+    const sweep_report more{.state = sweep_state::more};
+    sweep_pace pace{{.share_percent = 80}};
+
+    for (int i = 0; i < 3'000; ++i) EXPECT_EQ(pace.next(more, 80ms), 20ms);
+}
+
 TEST(SweepPlan, MakesBatchesSmallerUntilTheyAreShortEnough) {
     const sweep_report more{.state = sweep_state::more};
     sweep_pace pace{{.records_max = 1'000, .batch_time = 100ms}};
