@@ -60,8 +60,8 @@ failure corrupt(std::string why) {
 }
 
 // For what is not text: the numbers before and between.
-constexpr std::size_t numbers_bytes = 14;
-constexpr std::size_t line_numbers_bytes = 8;
+constexpr std::size_t numbers_bytes = 2 + 4 + 8;
+constexpr std::size_t line_numbers_bytes = 4 + 4;
 
 std::string all_bytes(int status, const header_list& headers, std::string_view body) {
     std::size_t size = magic.size() + numbers_bytes + body.size();

@@ -7,11 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "semel/http/message.hpp"
+
 namespace semel::http {
 
-[[nodiscard]] constexpr char to_lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 [[nodiscard]] constexpr bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }

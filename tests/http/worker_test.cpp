@@ -22,12 +22,13 @@ protected:
     void write(const std::string& name) {
         home_->write_soon(std::make_shared<note>([this, name] { seen_ += name; }));
     }
-    // What was seen until all that was posted before has been dealt with and written.
+    void write_last() {
+        home_->write_soon(std::make_shared<note>([this] { over_.set_value(); }));
+    }
+    // What was seen until the last was written.
     std::string run() {
-        std::promise<void> over;
-        home_->post([&] { home_->write_soon(std::make_shared<note>([&] { over.set_value(); })); });
         home_->start(std::chrono::seconds{1});
-        over.get_future().wait();
+        over_.get_future().wait();
         home_->stop();
         home_->end();
         return seen_;
@@ -35,6 +36,7 @@ protected:
 
     const std::shared_ptr<worker> home_ = std::make_shared<worker>();
     std::string seen_;
+    std::promise<void> over_;
 };
 
 TEST_F(WorkerTest, WritesAfterAllThatHasArrivedWasDealtWith) {
@@ -44,6 +46,7 @@ TEST_F(WorkerTest, WritesAfterAllThatHasArrivedWasDealtWith) {
             write(name + "!");
         });
     }
+    home_->post([this] { write_last(); });
 
     EXPECT_EQ(run(), "abca!b!c!");
 }
@@ -52,13 +55,14 @@ TEST_F(WorkerTest, WhatIsAddedWhileItWritesIsWrittenInTheNextRow) {
     home_->post([this] {
         home_->write_soon(std::make_shared<note>([this] {
             seen_ += "first";
+            home_->post([this] { seen_ += " arrived"; });
             write(" later");
+            write_last();
         }));
         write(" second");
     });
 
-    run();
-    EXPECT_EQ(seen_.substr(0, 12), "first second");
+    EXPECT_EQ(run(), "first second arrived later");
 }
 
 TEST_F(WorkerTest, ThatEndsDropsWhatWasToBeWritten) {

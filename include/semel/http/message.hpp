@@ -19,14 +19,16 @@ struct header {
     friend bool operator==(const header&, const header&) = default;
 };
 
-// ASCII only, as header names, schemes and media types are compared. Inline, because each name is
-// compared with many, and most are told apart by their lengths.
+// ASCII only.
+[[nodiscard]] constexpr char to_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// As header names, schemes and media types are compared. Inline, because each name is compared with
+// many, and most are told apart by their lengths.
 [[nodiscard]] inline bool equal_ignoring_case(std::string_view left, std::string_view right) {
-    const auto lower = [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    };
     return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                      [&](char a, char b) { return lower(a) == lower(b); });
+                      [](char a, char b) { return to_lower(a) == to_lower(b); });
 }
 
 // Header lines in the order they came. Names are compared without regard to case.
