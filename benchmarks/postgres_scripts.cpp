@@ -59,11 +59,10 @@ std::string transaction(std::string_view table_prefix) {
     const std::vector<std::string> id{"'acme'", "'ORDER_CREATE'", "('k' || :k)"};
     std::vector<std::string> write = id;
     write.push_back("'<1234567890123456789.1>'"); // the mark of this transaction
-    write.push_back("0");                         // the fence that was seen
     for (const auto& column : postgres::record_columns) write.push_back(value_for(column));
     return joined({"\\startpipeline\n", filled(texts.begin, {}),
                    filled(texts.mark, {write[3], ":k"}), filled(texts.look, id), "\\endpipeline\n",
-                   order, "\\startpipeline\n", filled(texts.write, write), filled(texts.commit, {}),
+                   order, "\\startpipeline\n", filled(texts.add, write), filled(texts.commit, {}),
                    "\\endpipeline\n"});
 }
 

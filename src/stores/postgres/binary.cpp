@@ -137,6 +137,26 @@ owner_id read_owner(std::string_view bytes) {
     return {.high = read_unsigned(bytes.substr(0, 8)), .low = read_unsigned(bytes.substr(8))};
 }
 
+std::vector<std::string_view> read_row(std::string_view bytes) {
+    if (bytes.size() < 4) return {};
+    const std::uint64_t count = read_unsigned(bytes.substr(0, 4));
+    bytes.remove_prefix(4);
+    std::vector<std::string_view> made;
+    while (bytes.size() >= 8) {
+        const std::uint64_t size = read_unsigned(bytes.substr(4, 4)); // behind the field's type
+        bytes.remove_prefix(8);
+        if (size == null_length) {
+            made.emplace_back();
+            continue;
+        }
+        if (size > bytes.size()) return {};
+        made.push_back(bytes.substr(0, size));
+        bytes.remove_prefix(size);
+    }
+    if (made.size() != count || !bytes.empty()) return {};
+    return made;
+}
+
 std::vector<std::string_view> read_array(std::string_view bytes) {
     std::vector<std::string_view> made;
     if (bytes.size() < header_bytes || read_unsigned(bytes.substr(0, 4)) != 1) return made;

@@ -72,6 +72,10 @@ private:
 [[nodiscard]] std::int64_t read_integer(std::string_view bytes); // 2, 4 or 8 bytes
 [[nodiscard]] owner_id read_owner(std::string_view bytes);
 
+// Views into the fields of a ROW(…), without data where they are null; empty if the bytes are not
+// one.
+[[nodiscard]] std::vector<std::string_view> read_row(std::string_view bytes);
+
 // Views into a one-dimensional bytea[]; empty if the bytes are not one.
 [[nodiscard]] std::vector<std::string_view> read_array(std::string_view bytes);
 

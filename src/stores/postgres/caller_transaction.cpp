@@ -15,6 +15,9 @@ namespace semel::postgres {
 
 namespace {
 
+// Columns of `mark`.
+constexpr int locked_column = 0;
+constexpr int isolation_column = 1;
 // Columns of `look`.
 constexpr int now_column = 0;
 constexpr int floor_column = 1;
@@ -71,6 +74,15 @@ std::int64_t lock_number(std::string_view prefix, const record_id& id) {
     record_id scoped = id;
     scoped.tenant = std::string{prefix} + '\0' + id.tenant;
     return static_cast<std::int64_t>(hash_of(scoped));
+}
+
+// The answer before the last, which is the look's.
+const rows& mark_of(const std::vector<rows>& answers) {
+    return answers[answers.size() - 2];
+}
+
+bool is_true(std::string_view bytes) {
+    return bytes == "\1";
 }
 
 result<void> check_isolation(std::string_view level) {
@@ -194,9 +206,17 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
     const auto number = big_endian(lock_number(options_.table_prefix, id));
     auto got = try_lock(key, number);
     if (!got) return std::move(got).error();
-    const rows& mark = (*got)[got->size() - 2];
-    if (auto fits = check_isolation(mark.bytes(0, 1)); !fits) return std::move(fits).error();
-    if (mark.integer(0, 0) == 0) {
+    auto fits = check_isolation(mark_of(*got).bytes(0, isolation_column));
+    if (!fits && key.outermost && !says_level_) {
+        // The session has another default. From now on it costs this one a word.
+        says_level_ = true;
+        auto back = on_->query("ROLLBACK", no_deadline);
+        if (!back) return std::move(back).error();
+        begun_ = false;
+        return lock(id);
+    }
+    if (!fits) return std::move(fits).error();
+    if (!is_true(mark_of(*got).bytes(0, locked_column))) {
         if (locked_ == on_locked::answer) {
             return refused(errc::conflict, "another transaction executes this key");
         }
@@ -209,7 +229,8 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
 // Nobody else holds most keys, so the look-up rides along and is mostly the one that counts.
 result<std::vector<rows>> caller_transaction::try_lock(const held_key& key, const number& of) {
     std::vector<call> calls;
-    if (!begun_) calls.push_back({texts_.begin.name, {}});
+    const auto& begin = says_level_ ? texts_.begin_committed : texts_.begin;
+    if (!begun_) calls.push_back({begin.name, {}});
     calls.push_back({texts_.mark.name, {view(key.token), view(of)}});
     calls.push_back({texts_.look.name, id_values(key.id)});
     auto got = on_->pipeline(calls, no_deadline);
@@ -238,7 +259,7 @@ result<locked_record> caller_transaction::read_locked(const rows& seen, held_key
         .at = {.now = seen.time(0, now_column),
                .fence_floor = static_cast<std::uint64_t>(seen.integer(0, floor_column))}};
     if (!seen.is_null(0, record_column)) {
-        auto read = read_record(seen, 0, record_column, checkpoint_columns::none);
+        auto read = read_record(seen.bytes(0, record_column));
         if (!read) return std::move(read).error();
         key.has_checkpoints = !read->checkpoints.empty();
         made.stored = *std::move(read);
@@ -272,6 +293,7 @@ caller_transaction::unsent_write caller_transaction::make_write(held_key key, co
     group_types types;
     for (const auto& column : record_columns) types.push_back(column.of);
     unsent_write made{.key = std::move(key),
+                      .is_new = seen_fence == 0,
                       .seen_fence = big_endian(static_cast<std::int64_t>(seen_fence)),
                       .record = column_group{types}};
     add_record(made.record, after);
@@ -279,20 +301,23 @@ caller_transaction::unsent_write caller_transaction::make_write(held_key key, co
 }
 
 void caller_transaction::add_calls(std::vector<call>& to, const unsent_write& from) const {
-    call write{texts_.write.name, id_values(from.key.id)};
+    call write{from.is_new ? texts_.add.name : texts_.replace.name, id_values(from.key.id)};
     write.values.push_back(view(from.key.token));
-    write.values.push_back(view(from.seen_fence));
     for (const auto& one : from.record.columns()) write.values.push_back(one.only());
+    if (!from.is_new) write.values.push_back(view(from.seen_fence));
     to.push_back(std::move(write));
     if (from.key.has_checkpoints) to.push_back({texts_.forget.name, id_values(from.key.id)});
 }
 
-failure caller_transaction::explain(failure why) {
+failure caller_transaction::explain(failure why) const {
     if (why.detail.find(broken_mark) != std::string::npos) {
         return broken("the work has ended the transaction it ran in, or rolled it back to a point "
                       "before it began");
     }
-    if (why.detail.find(changed_mark) != std::string::npos) {
+    const bool is_there_now =
+        why.detail.find("(23505)") != std::string::npos &&
+        why.detail.find(options_.table_prefix + "record_pkey") != std::string::npos;
+    if (is_there_now || why.detail.find(changed_mark) != std::string::npos) {
         return refused(errc::conflict, "the record was changed meanwhile, without a transaction");
     }
     if (why.detail.find("(25P02)") != std::string::npos) {

@@ -48,6 +48,7 @@ private:
     // The record as it goes to the server, kept until it is sent with the commit.
     struct unsent_write {
         held_key key;
+        bool is_new; // no record was seen
         number seen_fence;
         column_group record;
     };
@@ -63,14 +64,15 @@ private:
     [[nodiscard]] unsent_write make_write(held_key key, const record& after,
                                           std::uint64_t seen_fence);
     void add_calls(std::vector<call>& to, const unsent_write& from) const;
-    [[nodiscard]] static failure explain(failure why);
+    [[nodiscard]] failure explain(failure why) const;
 
     const postgres_transaction_options options_;
     pg_conn* const handle_;
     const transaction_texts texts_;
     std::unique_ptr<connection> on_;
     bool prepared_ = false;
-    bool in_doubt_ = false; // the last COMMIT was not answered
+    bool in_doubt_ = false;   // the last COMMIT was not answered
+    bool says_level_ = false; // BEGIN names READ COMMITTED, which is not the session's default
     owner owner_ = owner::nobody;
     bool begun_ = false; // BEGIN has been sent; it waits for the first lock
     on_locked locked_ = on_locked::wait;

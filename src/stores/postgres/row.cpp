@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "stores/postgres/statements.hpp"
 
@@ -16,20 +17,32 @@ failure corrupt(std::string_view column) {
                       "' holds what no semel has written; restore the row or remove it by hand"};
 }
 
-// Reads columns one after the other and remembers the first that cannot be.
-class row_reader {
-public:
-    row_reader(const rows& from, int row, int first)
-        : from_(from), row_(row), next_(first), first_(first) {}
+// Where the fields of a record are: columns of their own, or one that holds them all.
+struct column_fields {
+    const rows& from;
+    int row;
+    int first;
 
-    time_point time() { return from_.time(row_, next_++); }
-    duration length() { return duration{from_.integer(row_, next_++)}; }
-    std::uint64_t number() { return static_cast<std::uint64_t>(from_.integer(row_, next_++)); }
-    std::string text() { return std::string{from_.bytes(row_, next_++)}; }
-    owner_id owner() { return read_owner(from_.bytes(row_, next_++)); }
+    [[nodiscard]] std::string_view operator[](std::size_t at) const {
+        const int column = first + static_cast<int>(at);
+        return from.is_null(row, column) ? std::string_view{} : from.bytes(row, column);
+    }
+};
+using row_fields = std::vector<std::string_view>;
+
+// Reads fields one after the other and remembers the first that cannot be.
+template <class Fields> class field_reader {
+public:
+    explicit field_reader(Fields from) : from_(std::move(from)) {}
+
+    time_point time() { return time_point{length()}; }
+    duration length() { return duration{read_integer(from_[next_++])}; }
+    std::uint64_t number() { return static_cast<std::uint64_t>(read_integer(from_[next_++])); }
+    std::string text() { return std::string{from_[next_++]}; }
+    owner_id owner() { return read_owner(from_[next_++]); }
 
     std::int64_t integer(std::int64_t most) {
-        const std::int64_t value = from_.integer(row_, next_);
+        const std::int64_t value = read_integer(from_[next_]);
         check(value >= 0 && value <= most);
         return value;
     }
@@ -40,11 +53,11 @@ public:
         return static_cast<Enum>(integer(static_cast<std::int64_t>(last)));
     }
     std::optional<fingerprint> content() {
-        if (from_.is_null(row_, next_)) {
+        const std::string_view bytes = from_[next_];
+        if (bytes.data() == nullptr) {
             ++next_;
             return std::nullopt;
         }
-        const auto bytes = from_.bytes(row_, next_);
         const bool fits = bytes.size() == fingerprint::size_bytes;
         check(fits);
         if (!fits) return std::nullopt;
@@ -52,25 +65,52 @@ public:
         std::memcpy(copy.data(), bytes.data(), copy.size());
         return fingerprint{copy};
     }
-    std::vector<std::string_view> array() { return read_array(from_.bytes(row_, next_++)); }
+    std::vector<std::string_view> array() { return read_array(from_[next_++]); }
 
-    [[nodiscard]] bool sound() const { return bad_ < 0; }
-    [[nodiscard]] failure why() const {
-        return corrupt(record_columns[static_cast<std::size_t>(bad_ - first_)].name);
-    }
+    [[nodiscard]] bool sound() const { return !bad_; }
+    [[nodiscard]] failure why() const { return corrupt(record_columns[*bad_].name); }
 
 private:
     void check(bool good) {
-        if (!good && bad_ < 0) bad_ = next_;
+        if (!good && !bad_) bad_ = next_;
         ++next_;
     }
 
-    const rows& from_;
-    const int row_;
-    int next_;
-    const int first_;
-    int bad_ = -1;
+    const Fields from_;
+    std::size_t next_ = 0;
+    std::optional<std::size_t> bad_;
 };
+
+// A record with as many empty checkpoints as its row says.
+template <class Fields> result<record> read_fields(field_reader<Fields>& next) {
+    record it;
+    it.state = next.choice(record_state::failed_final);
+    it.holder.fence = next.number();
+    it.holder.owner = next.owner();
+    it.attempts = next.count();
+    it.lease_until = next.time();
+    it.begun_at = next.time();
+    it.retry_after = next.time();
+    it.expires_at = next.time();
+    it.created_at = next.time();
+    it.updated_at = next.time();
+    it.policy.on_lease_expiry = next.choice(lease_expiry::probe);
+    it.policy.attempts_max = next.count();
+    it.policy.grace = next.length();
+    it.policy.processing_max = next.length();
+    it.content = next.content();
+    const auto checkpoints = next.integer(static_cast<std::int64_t>(limits{}.checkpoints_max));
+    it.result.kind = next.choice(result_kind::tombstone);
+    it.result.checksum = next.number();
+    it.result.type = next.text();
+    it.result.ref = next.text();
+    it.error = next.text();
+    it.attributes = next.text();
+    it.result.body = next.text();
+    if (!next.sound()) return next.why();
+    it.checkpoints.resize(static_cast<std::size_t>(checkpoints));
+    return it;
+}
 
 } // namespace
 
@@ -99,45 +139,24 @@ void add_record(column_group& to, const record& it) {
 }
 
 result<record> read_record(const rows& from, int row, int first, checkpoint_columns which) {
-    row_reader next{from, row, first};
-    record it;
-    it.state = next.choice(record_state::failed_final);
-    it.holder.fence = next.number();
-    it.holder.owner = next.owner();
-    it.attempts = next.count();
-    it.lease_until = next.time();
-    it.begun_at = next.time();
-    it.retry_after = next.time();
-    it.expires_at = next.time();
-    it.created_at = next.time();
-    it.updated_at = next.time();
-    it.policy.on_lease_expiry = next.choice(lease_expiry::probe);
-    it.policy.attempts_max = next.count();
-    it.policy.grace = next.length();
-    it.policy.processing_max = next.length();
-    it.content = next.content();
-    const auto checkpoints = next.integer(static_cast<std::int64_t>(limits{}.checkpoints_max));
-    it.result.kind = next.choice(result_kind::tombstone);
-    it.result.checksum = next.number();
-    it.result.type = next.text();
-    it.result.ref = next.text();
-    it.error = next.text();
-    it.attributes = next.text();
-    it.result.body = next.text();
-    if (!next.sound()) return next.why();
-    if (checkpoints == 0) return it;
-    if (which == checkpoint_columns::none) {
-        it.checkpoints.resize(static_cast<std::size_t>(checkpoints));
-        return it;
-    }
+    field_reader next{column_fields{.from = from, .row = row, .first = first}};
+    auto it = read_fields(next);
+    if (!it || it->checkpoints.empty() || which == checkpoint_columns::none) return it;
     const auto names = next.array();
     const auto data = next.array();
-    const auto expected = static_cast<std::size_t>(checkpoints);
+    const std::size_t expected = it->checkpoints.size();
     if (names.size() != expected || data.size() != expected) return corrupt("checkpoints");
     for (std::size_t i = 0; i < expected; ++i) {
-        it.checkpoints.push_back({.name = std::string{names[i]}, .data = std::string{data[i]}});
+        it->checkpoints[i] = {.name = std::string{names[i]}, .data = std::string{data[i]}};
     }
     return it;
+}
+
+result<record> read_record(std::string_view row) {
+    row_fields fields = read_row(row);
+    if (fields.size() != record_columns.size()) return corrupt(record_columns.front().name);
+    field_reader next{std::move(fields)};
+    return read_fields(next);
 }
 
 } // namespace semel::postgres

@@ -25,4 +25,7 @@ enum class checkpoint_columns {
 [[nodiscard]] result<record> read_record(const rows& from, int row, int first,
                                          checkpoint_columns which = checkpoint_columns::behind);
 
+// The same from a ROW(…) of those columns, without its checkpoints.
+[[nodiscard]] result<record> read_record(std::string_view row);
+
 } // namespace semel::postgres

@@ -9,14 +9,15 @@ namespace {
 constexpr const char* this_record =
     "tenant = $1::bytea AND operation = $2::bytea AND key = $3::bytea";
 
+// The record is one value: to describe and fill 23 columns costs the server more than the look-up.
 std::string look_text() {
     std::string columns;
-    for (const auto& column : record_columns) columns += ", r." + std::string{column.name};
+    for (const auto& column : record_columns) {
+        columns += (columns.empty() ? "" : ", ") + std::string{column.name};
+    }
     return "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, "
-           "(SELECT value FROM semel_meta WHERE name = 'fence_floor')" +
-           columns +
-           " FROM (SELECT) q LEFT JOIN semel_record r ON r.tenant = $1::bytea AND "
-           "r.operation = $2::bytea AND r.key = $3::bytea";
+           "(SELECT value FROM semel_meta WHERE name = 'fence_floor'), (SELECT ROW(" +
+           columns + ") FROM semel_record WHERE " + this_record + ")";
 }
 
 // Nothing in SQL raises an error of one's own. What is not a number becomes one that carries the
@@ -25,33 +26,40 @@ std::string unless(const std::string& holds, std::string_view mark) {
     return "(CASE WHEN " + holds + " THEN '0' ELSE '" + std::string{mark} + "' END)::bigint";
 }
 
-std::string write_text() {
+std::string add_text() {
     std::string columns;
     std::string values;
-    std::string changes;
-    int next = 6;
+    int next = 5;
     for (const auto& column : record_columns) {
-        const std::string name{column.name};
-        columns += ", " + name;
+        columns += ", " + std::string{column.name};
         values += ", $" + std::to_string(next++) + "::" + std::string{postgres::name(column.of)};
-        changes += (changes.empty() ? "" : ", ") + name + " = excluded." + name;
-        if (name != "fence") continue;
-        values += " + " + unless("position($4::text IN "
-                                 "coalesce(current_setting('semel.owner', true), '')) > 0",
+        if (column.name != "fence") continue;
+        values += " + " + unless("position($4::text IN current_setting('semel.owner', true)) > 0",
                                  broken_mark);
-        changes += " + " + unless("semel_record.fence = $5::bigint", changed_mark);
     }
     return "INSERT INTO semel_record (tenant, operation, key" + columns +
-           ") VALUES ($1::bytea, $2::bytea, $3::bytea" + values +
-           ") ON CONFLICT (tenant, operation, key) DO UPDATE SET " + changes;
+           ") VALUES ($1::bytea, $2::bytea, $3::bytea" + values + ")";
+}
+
+std::string replace_text() {
+    const std::string seen_fence = "$" + std::to_string(5 + record_columns.size()) + "::bigint";
+    std::string changes;
+    for (const auto& column : record_columns) {
+        const std::string name{column.name};
+        changes += (changes.empty() ? "" : ", ") + name + " = excluded." + name;
+        if (name != "fence") continue;
+        changes += " + " + unless("semel_record.fence = " + seen_fence, changed_mark);
+    }
+    return add_text() + " ON CONFLICT (tenant, operation, key) DO UPDATE SET " + changes;
 }
 
 } // namespace
 
 transaction_texts::transaction_texts(std::string_view prefix)
-    : begin{.name = "begin", .text = "BEGIN ISOLATION LEVEL READ COMMITTED"},
+    : begin{.name = "begin", .text = "BEGIN"},
+      begin_committed{.name = "begin_committed", .text = "BEGIN ISOLATION LEVEL READ COMMITTED"},
       mark{.name = "mark",
-           .text = "SELECT pg_try_advisory_xact_lock($2::bigint)::int::bigint, "
+           .text = "SELECT pg_try_advisory_xact_lock($2::bigint), "
                    "current_setting('transaction_isolation'), set_config('semel.owner', "
                    "concat(current_setting('semel.owner', true), $1::text), true)"},
       patience{.name = "patience",
@@ -65,7 +73,8 @@ transaction_texts::transaction_texts(std::string_view prefix)
       steps{.name = "steps",
             .text = "SELECT name, data FROM semel_checkpoint WHERE " + std::string{this_record} +
                     " ORDER BY position"},
-      write{.name = "write", .text = write_text()},
+      add{.name = "add", .text = add_text()},
+      replace{.name = "replace", .text = replace_text()},
       unmark{.name = "unmark",
              .text = "SELECT set_config('semel.owner', "
                      "replace(current_setting('semel.owner', true), $1::text, ''), true)"},
@@ -73,17 +82,19 @@ transaction_texts::transaction_texts(std::string_view prefix)
              .text = std::string{"DELETE FROM semel_checkpoint WHERE "} + this_record},
       commit{.name = "commit", .text = "COMMIT"} {
     // Names are the session's, where stores with other prefixes may be at work too.
-    for (auto* one : {&begin, &mark, &patience, &wait, &restore, &look, &steps, &write, &unmark,
-                      &forget, &commit}) {
+    for (auto* one : {&begin, &begin_committed, &mark, &patience, &wait, &restore, &look, &steps,
+                      &add, &replace, &unmark, &forget, &commit}) {
         one->name = "semel_transaction_" + std::string{prefix} + one->name;
     }
-    for (auto* one : {&look, &steps, &write, &forget}) one->text = with_prefix(one->text, prefix);
+    for (auto* one : {&look, &steps, &add, &replace, &forget}) {
+        one->text = with_prefix(one->text, prefix);
+    }
 }
 
 std::vector<preparation> transaction_texts::all() const {
     std::vector<preparation> made;
-    for (const auto* one : {&begin, &mark, &patience, &wait, &restore, &look, &steps, &write,
-                            &unmark, &forget, &commit}) {
+    for (const auto* one : {&begin, &begin_committed, &mark, &patience, &wait, &restore, &look,
+                            &steps, &add, &replace, &unmark, &forget, &commit}) {
         made.push_back({one->name, one->text});
     }
     return made;

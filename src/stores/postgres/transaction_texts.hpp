@@ -1,5 +1,4 @@
-// The statements of a transaction on the caller's connection. All but the parameters of `write` are
-// one record's.
+// The statements of a transaction on the caller's connection, each about one record.
 #pragma once
 
 #include <string_view>
@@ -16,7 +15,9 @@ struct transaction_texts {
     [[nodiscard]] std::vector<preparation> all() const;
 
     plain_statement begin;
-    // $1 token, $2 the key's number → whether it got the lock (0 or 1), isolation level. Leaves the
+    // Where the session begins with another level. To say it costs as much as a small statement.
+    plain_statement begin_committed;
+    // $1 token, $2 the key's number → whether it got the lock, isolation level. Leaves the
     // token in the transaction: it is gone when the transaction is, or has been rolled back to a
     // point before.
     plain_statement mark;
@@ -24,19 +25,20 @@ struct transaction_texts {
     plain_statement patience;
     plain_statement wait;
     plain_statement restore;
-    // $1-$3 id → now, fence floor, record_columns.
+    // $1-$3 id → now, fence floor, record_columns as one value or null.
     // A statement of its own, after the lock: its snapshot sees what the last holder committed.
     plain_statement look;
     plain_statement steps; // $1-$3 id → names and data of its checkpoints, which few records have
-    // $1-$3 id, $4 token, $5 fence that was seen, $6 … record_columns. Fails, and so aborts the
-    // transaction, unless exactly this transaction and this record are still there.
-    plain_statement write;
-    plain_statement unmark; // $1 token: leaves it no longer in a transaction that goes on
-    plain_statement forget; // $1-$3 id: its checkpoints
+    // $1-$3 id, $4 token, $5 … record_columns. Both fail, and so abort the transaction, unless it
+    // is still the same one, and the record as it was seen:
+    plain_statement add;     // not there; or else its primary key is violated
+    plain_statement replace; // behind the columns: the fence that was seen
+    plain_statement unmark;  // $1 token: leaves it no longer in a transaction that goes on
+    plain_statement forget;  // $1-$3 id: its checkpoints
     plain_statement commit;
 };
 
-// What `write` fails with; they stand in the server's message.
+// What they fail with; it stands in the server's message.
 inline constexpr std::string_view broken_mark = "semel:broken";
 inline constexpr std::string_view changed_mark = "semel:changed";
 

@@ -8,7 +8,10 @@ namespace {
 
 using testing::HasSubstr;
 
-class PostgresTransaction : public SqlTransaction {};
+class PostgresTransaction : public SqlTransaction {
+protected:
+    const record_id id_{.tenant = "acme", .operation = "PAY", .key = "p1"};
+};
 
 TEST_F(PostgresTransaction, WorkThatSwallowsAnErrorOfItsOwnIsRefused) {
     const auto out = transact([&] {
@@ -70,14 +73,13 @@ TEST_F(PostgresTransaction, WorkThatHidesADeadlockOfItsOwnIsRefused) {
 }
 
 TEST_F(PostgresTransaction, ATakeOverSeesTheCheckpointsOfTheLeaseBefore) {
-    const record_id id{.tenant = "acme", .operation = "PAY", .key = "p1"};
-    const claim lost = said<answers::started>(engine_.records().call(id, begin_by(anna))).by;
+    const claim lost = said<answers::started>(engine_.records().call(id_, begin_by(anna))).by;
     for (const char* step : {"one", "two"}) {
         (void)engine_.records()
-            .call(id, commands::checkpoint{.by = lost, .step = {.name = step, .data = step}})
+            .call(id_, commands::checkpoint{.by = lost, .step = {.name = step, .data = step}})
             .value();
     }
-    (void)engine_.records().call(id, commands::abandon{.by = lost}).value();
+    (void)engine_.records().call(id_, commands::abandon{.by = lost}).value();
     sql("UPDATE " + record_table() + " SET lease_until = 1, grace = 0");
 
     const auto out = engine_.transact<std::string>(here_, payment(), [&](execution& at) {
@@ -88,6 +90,36 @@ TEST_F(PostgresTransaction, ATakeOverSeesTheCheckpointsOfTheLeaseBefore) {
 
     EXPECT_EQ(out.value(), "onetwo");
     EXPECT_EQ(sql("SELECT count(*) FROM " + prefix() + "checkpoint"), "0");
+}
+
+// A lease does not take the lock.
+TEST_F(PostgresTransaction, ARecordThatAppearedMeanwhileIsNotOverwritten) {
+    int runs = 0;
+    const auto out = transact([&] {
+        ++runs;
+        (void)said<answers::started>(engine_.records().call(id_, begin_by(anna)));
+        return pay("7");
+    });
+
+    EXPECT_EQ(out.kind(), outcome_kind::in_progress) << "the second look has seen it";
+    EXPECT_EQ(runs, 1);
+    EXPECT_EQ(payments(), "0");
+    EXPECT_EQ(sql("SELECT state FROM " + record_table()), "0");
+}
+
+TEST_F(PostgresTransaction, ARecordThatChangedMeanwhileIsNotOverwritten) {
+    (void)said<answers::started>(engine_.records().call(id_, begin_by(anna)));
+    sql("UPDATE " + record_table() + " SET lease_until = 1, grace = 0");
+    run("BEGIN");
+    const auto out = join([&] {
+        (void)said<answers::started>(engine_.records().call(id_, begin_by(bert)));
+        return pay("7");
+    });
+    run("COMMIT");
+
+    EXPECT_EQ(why(out), errc::conflict);
+    EXPECT_EQ(payments(), "0");
+    EXPECT_EQ(sql("SELECT state FROM " + record_table()), "0");
 }
 
 TEST_F(PostgresTransaction, ASessionThatForgotItsStatementsGoesOn) {
@@ -122,6 +154,24 @@ TEST_F(PostgresTransaction, OlderSnapshotsAreRefused) {
         EXPECT_THAT(out.why()->detail, HasSubstr("READ COMMITTED"));
     }
     EXPECT_EQ(payments(), "0");
+}
+
+TEST_F(PostgresTransaction, ASessionThatBeginsWithAnotherLevelIsGivenTheRightOne) {
+    run("SET default_transaction_isolation = 'serializable'");
+    for (const char* key : {"p1", "p2"}) {
+        std::string inside;
+        const auto out = transact(
+            [&] {
+                inside = mine_.sql("SHOW transaction_isolation");
+                return pay("7");
+            },
+            payment(key));
+
+        EXPECT_TRUE(out.executed());
+        EXPECT_EQ(inside, "read committed");
+    }
+    EXPECT_EQ(payments(), "2");
+    EXPECT_EQ(mine_.sql("SHOW transaction_isolation"), "serializable");
 }
 
 TEST_F(PostgresTransaction, RollingBackPastTheExecutionIsNoticed) {

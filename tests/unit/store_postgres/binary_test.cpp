@@ -44,6 +44,27 @@ TEST(PostgresBinary, AnArrayThatIsCutShortIsNoArray) {
     EXPECT_TRUE(read_array(made.bytes().substr(0, made.bytes().size() - 1)).empty());
 }
 
+// As the server sends ROW(7::smallint, NULL::bytea, 'ab'::bytea).
+constexpr auto a_row = "\0\0\0\3"
+                       "\0\0\0\x15\0\0\0\2\0\7"
+                       "\0\0\0\x11\xff\xff\xff\xff"
+                       "\0\0\0\x11\0\0\0\2ab"sv;
+
+TEST(PostgresBinary, TheFieldsOfARowComeBack) {
+    const auto read = read_row(a_row);
+
+    ASSERT_EQ(read.size(), 3U);
+    EXPECT_EQ(read_integer(read[0]), 7);
+    EXPECT_EQ(read[1].data(), nullptr);
+    EXPECT_EQ(read[2], "ab");
+}
+
+TEST(PostgresBinary, ARowThatIsCutShortIsNoRow) {
+    for (std::size_t size = 0; size < a_row.size(); ++size) {
+        EXPECT_TRUE(read_row(a_row.substr(0, size)).empty()) << size;
+    }
+}
+
 TEST(PostgresBinary, AnOwnerComesBack) {
     const owner_id owner{.high = 0x0102030405060708, .low = 0xfffefdfcfbfaf9f8};
     column made{type::uuid};
