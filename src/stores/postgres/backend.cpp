@@ -27,7 +27,7 @@ bool any_unanswered(std::span<pending* const> group) {
 
 // Whether the step that is due may change the record; the others only look at it.
 bool writes(const pending& one) {
-    if (one.next == need::save) return true;
+    if (one.next == need::save || one.next == need::by_key) return true;
     const command& what = one.of->what;
     return one.next == need::first_try && (std::holds_alternative<commands::begin>(what) ||
                                            std::holds_alternative<commands::complete>(what) ||

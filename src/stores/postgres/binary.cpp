@@ -27,6 +27,7 @@ std::string_view name(type what) {
     case type::bytea: return "bytea";
     case type::int8: return "bigint";
     case type::text: return "text";
+    case type::tid: return "tid";
     case type::xid: return "xid";
     case type::uuid: return "uuid";
     }
@@ -57,7 +58,7 @@ void column::add(std::int64_t value) {
 }
 
 void column::add(std::string_view bytes) {
-    SEMEL_ASSERT(of_ == type::bytea || of_ == type::text);
+    SEMEL_ASSERT(of_ == type::bytea || of_ == type::text || of_ == type::tid);
     put(static_cast<std::uint32_t>(bytes.size()));
     bytes_.append(bytes);
     ++count_;
@@ -102,12 +103,6 @@ std::string_view column::bytes() {
     return bytes_;
 }
 
-std::string_view column::only() const {
-    SEMEL_ASSERT(count_ == 1);
-    if (has_null_) return {};
-    return std::string_view{bytes_}.substr(header_bytes + 4);
-}
-
 column_group::column_group(const std::vector<type>& types) {
     for (const type one : types) columns_.emplace_back(one);
 }
@@ -121,6 +116,42 @@ column& column_group::next() {
 void column_group::clear() {
     SEMEL_ASSERT(at_ == 0);
     for (column& one : columns_) one.clear();
+}
+
+value_row& value_row::add(std::int64_t value) {
+    const auto made = big_endian(value);
+    return add(std::string_view{made.data(), made.size()});
+}
+
+value_row& value_row::add(std::string_view bytes) {
+    bytes_.append(bytes);
+    sizes_.push_back(bytes.size());
+    return *this;
+}
+
+value_row& value_row::add(const owner_id& owner) {
+    const auto high = big_endian(static_cast<std::int64_t>(owner.high));
+    const auto low = big_endian(static_cast<std::int64_t>(owner.low));
+    bytes_.append(high.data(), high.size()).append(low.data(), low.size());
+    sizes_.push_back(high.size() + low.size());
+    return *this;
+}
+
+value_row& value_row::add_null() {
+    sizes_.push_back(is_null);
+    return *this;
+}
+
+void value_row::append_to(std::vector<std::string_view>& values) const {
+    std::size_t at = 0;
+    for (const std::size_t size : sizes_) {
+        if (size == is_null) {
+            values.emplace_back();
+        } else {
+            values.emplace_back(bytes_.data() + at, size);
+            at += size;
+        }
+    }
 }
 
 std::int64_t read_integer(std::string_view bytes) {

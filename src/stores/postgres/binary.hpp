@@ -13,7 +13,14 @@
 namespace semel::postgres {
 
 // The types that travel, by the server's own numbers for them.
-enum class type : std::uint32_t { bytea = 17, int8 = 20, text = 25, xid = 28, uuid = 2950 };
+enum class type : std::uint32_t {
+    bytea = 17,
+    int8 = 20,
+    text = 25,
+    tid = 27,
+    xid = 28,
+    uuid = 2950,
+};
 
 [[nodiscard]] std::string_view name(type what);
 
@@ -23,7 +30,7 @@ public:
     explicit column(type of) : of_(of) { clear(); }
 
     void add(std::int64_t value);          // int8
-    void add(std::string_view bytes);      // bytea, text
+    void add(std::string_view bytes);      // bytea, text, tid
     void add(const owner_id& owner);       // uuid
     void add_version(std::uint32_t value); // xid
     void add_null();
@@ -31,8 +38,6 @@ public:
 
     // Valid until the next call of a member.
     [[nodiscard]] std::string_view bytes();
-    // Of a column with one value: that value by itself, without data where it is null.
-    [[nodiscard]] std::string_view only() const;
 
 private:
     void put(std::uint32_t value);
@@ -66,6 +71,27 @@ private:
 
     std::vector<column> columns_;
     std::size_t at_ = 0;
+};
+
+// The values of one row, each a parameter by itself.
+class value_row {
+public:
+    value_row& add(std::int64_t value);
+    value_row& add(std::string_view bytes);
+    value_row& add(const owner_id& owner);
+    value_row& add(std::uint64_t value) { return add(static_cast<std::int64_t>(value)); }
+    value_row& add(time_point when) { return add(when.time_since_epoch().count()); }
+    value_row& add(duration length) { return add(length.count()); }
+    value_row& add_null();
+
+    // Without data where they are null; valid until the next call of a member.
+    void append_to(std::vector<std::string_view>& values) const;
+
+private:
+    static constexpr std::size_t is_null = static_cast<std::size_t>(-1);
+
+    std::string bytes_;
+    std::vector<std::size_t> sizes_;
 };
 
 // The other direction. `bytes` must have the size of the type.

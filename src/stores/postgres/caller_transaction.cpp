@@ -290,20 +290,19 @@ result<void> caller_transaction::read_steps(const held_key& key, std::vector<che
 
 caller_transaction::unsent_write caller_transaction::make_write(held_key key, const record& after,
                                                                 std::uint64_t seen_fence) {
-    group_types types;
-    for (const auto& column : record_columns) types.push_back(column.of);
     unsent_write made{.key = std::move(key),
                       .is_new = seen_fence == 0,
                       .seen_fence = big_endian(static_cast<std::int64_t>(seen_fence)),
-                      .record = column_group{types}};
+                      .record = {}};
     add_record(made.record, after);
     return made;
 }
 
 void caller_transaction::add_calls(std::vector<call>& to, const unsent_write& from) const {
     call write{from.is_new ? texts_.add.name : texts_.replace.name, id_values(from.key.id)};
+    write.values.reserve(write.values.size() + record_columns.size() + 2);
     write.values.push_back(view(from.key.token));
-    for (const auto& one : from.record.columns()) write.values.push_back(one.only());
+    from.record.append_to(write.values);
     if (!from.is_new) write.values.push_back(view(from.seen_fence));
     to.push_back(std::move(write));
     if (from.key.has_checkpoints) to.push_back({texts_.forget.name, id_values(from.key.id)});

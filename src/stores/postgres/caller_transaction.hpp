@@ -50,7 +50,7 @@ private:
         held_key key;
         bool is_new; // no record was seen
         number seen_fence;
-        column_group record;
+        value_row record;
     };
 
     result<void> check_idle();

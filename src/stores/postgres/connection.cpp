@@ -159,20 +159,17 @@ bool connection::went_away_while_idle() {
 result<std::vector<rows>> connection::pipeline(std::span<const call> calls, local_time deadline) {
     if (lost_ || went_away_while_idle()) return give_up(native_failure(ending::rolled_back));
     SEMEL_ASSERT(PQenterPipelineMode(it_) == 1);
-    std::vector<const char*> values;
-    std::vector<int> lengths;
-    std::vector<int> formats;
     for (const call& one : calls) {
-        values.clear();
-        lengths.clear();
+        values_.clear();
+        lengths_.clear();
         for (const auto value : one.values) {
-            values.push_back(value.data());
-            lengths.push_back(static_cast<int>(value.size()));
+            values_.push_back(value.data());
+            lengths_.push_back(static_cast<int>(value.size()));
         }
-        formats.assign(values.size(), binary);
+        formats_.assign(values_.size(), binary);
         // Without the sync that follows, the server commits nothing of it.
-        if (PQsendQueryPrepared(it_, one.name.c_str(), static_cast<int>(values.size()),
-                                values.data(), lengths.data(), formats.data(), binary) == 0) {
+        if (PQsendQueryPrepared(it_, one.name.c_str(), static_cast<int>(values_.size()),
+                                values_.data(), lengths_.data(), formats_.data(), binary) == 0) {
             return give_up(native_failure(ending::rolled_back));
         }
     }

@@ -102,6 +102,10 @@ private:
     bool owned_ = true;
     bool lost_ = false;
     int polling_ = 0; // what PQconnectPoll() waits for
+    // Of the call that is being sent; kept for the next.
+    std::vector<const char*> values_;
+    std::vector<int> lengths_;
+    std::vector<int> formats_;
 };
 
 } // namespace semel::postgres

@@ -80,9 +80,11 @@ rounds::rounds(const statement_texts& texts, store_counters& counters)
       counters_(counters),
       insert_(texts.insert),
       complete_(texts.complete),
+      complete_there_(texts.complete_there),
       fail_(texts.fail),
       renew_(texts.renew),
       load_(texts.load),
+      load_rest_(texts.load_rest),
       save_(texts.save),
       erase_(texts.erase) {}
 
@@ -105,7 +107,10 @@ result<void> rounds::go(connection& on, std::span<pending* const> group, haste h
 // ---- sending ------------------------------------------------------------------------------------
 
 void rounds::clear() {
-    for (auto* one : {&insert_, &complete_, &fail_, &renew_, &load_, &save_, &erase_}) one->clear();
+    for (auto* one : {&insert_, &complete_, &complete_there_, &fail_, &renew_, &load_, &load_rest_,
+                      &save_, &erase_}) {
+        one->clear();
+    }
     started_.clear();
     highest_erased_ = 0;
     writes_ = 0;
@@ -119,7 +124,7 @@ void rounds::send(pending& one) {
     if (const auto* it = std::get_if<commands::begin>(&what); it != nullptr && first) {
         send_begin(one, *it);
     } else if (const auto* done = std::get_if<commands::complete>(&what);
-               done != nullptr && first) {
+               done != nullptr && (first || one.next == need::by_key)) {
         send_complete(one, *done);
     } else if (const auto* failed = std::get_if<commands::fail>(&what);
                failed != nullptr && first) {
@@ -127,7 +132,7 @@ void rounds::send(pending& one) {
     } else if (const auto* kept = std::get_if<commands::renew>(&what); kept != nullptr && first) {
         send_renew(one, *kept);
     } else {
-        send_look(one);
+        send_look(load_, one);
     }
 }
 
@@ -147,17 +152,20 @@ void rounds::send_begin(pending& one, const commands::begin& what) {
         group.add_null();
     }
     group.add(std::string_view{what.attributes});
-    send_look(one);
+    send_look(load_rest_, one);
 }
 
 void rounds::send_complete(pending& one, const commands::complete& what) {
-    add_claim(complete_, one, what.by)
-        .add(what.retention)
-        .add(static_cast<std::int64_t>(what.result.kind))
-        .add(what.result.checksum)
-        .add(std::string_view{what.result.type})
-        .add(std::string_view{what.result.ref})
-        .add(std::string_view{what.result.body});
+    const std::string_view place =
+        one.next == need::first_try ? places_.find(what.by) : std::string_view{};
+    column_group& group = add_claim(place.empty() ? complete_ : complete_there_, one, what.by)
+                              .add(what.retention)
+                              .add(static_cast<std::int64_t>(what.result.kind))
+                              .add(what.result.checksum)
+                              .add(std::string_view{what.result.type})
+                              .add(std::string_view{what.result.ref})
+                              .add(std::string_view{what.result.body});
+    if (!place.empty()) group.add(place);
 }
 
 void rounds::send_fail(pending& one, const commands::fail& what) {
@@ -174,8 +182,8 @@ void rounds::send_renew(pending& one, const commands::renew& what) {
     add_claim(renew_, one, what.by).add(what.lease);
 }
 
-void rounds::send_look(pending& one) {
-    column_group& group = load_.add(one);
+void rounds::send_look(batch_call& with, pending& one) {
+    column_group& group = with.add(one);
     add_id(group, one.of->id);
     add_now(group, one.of->now);
 }
@@ -218,7 +226,8 @@ void rounds::send_audit(batch_call& to) {
 std::vector<call> rounds::calls(haste how) {
     std::vector<call> made;
     if (how == haste::impatient) made.push_back({texts_.impatient.name, {}});
-    for (auto* one : {&complete_, &fail_, &renew_, &save_, &erase_, &insert_, &load_}) {
+    for (auto* one : {&complete_, &complete_there_, &fail_, &renew_, &save_, &erase_, &insert_,
+                      &load_rest_, &load_}) {
         if (one->who.empty()) continue;
         if (one == &erase_) {
             floor_bytes_ = big_endian(static_cast<std::int64_t>(highest_erased_));
@@ -234,21 +243,25 @@ std::vector<call> rounds::calls(haste how) {
 void rounds::take(std::span<const rows> got) {
     std::size_t at = 0;
     const auto next = [&]() -> const rows& { return got[at++]; };
-    if (!complete_.who.empty()) take_settled(complete_, next());
-    if (!fail_.who.empty()) take_settled(fail_, next());
+    if (!complete_.who.empty()) take_settled(complete_, next(), need::look);
+    if (!complete_there_.who.empty()) take_settled(complete_there_, next(), need::by_key);
+    if (!fail_.who.empty()) take_settled(fail_, next(), need::look);
     if (!renew_.who.empty()) take_renewed(next());
     if (!save_.who.empty()) take_written(save_, next());
     if (!erase_.who.empty()) {
         ++at; // the floor
         take_written(erase_, next());
     }
-    if (!insert_.who.empty()) take_inserted(next());
+    if (!insert_.who.empty()) {
+        take_inserted(next());
+        take_rest(next());
+    }
     if (!load_.who.empty()) take_looked(next());
     SEMEL_ASSERT(at == got.size());
 }
 
-void rounds::take_settled(const batch_call& of, const rows& got) {
-    for (pending* one : of.who) one->next = need::look;
+void rounds::take_settled(const batch_call& of, const rows& got, need otherwise) {
+    for (pending* one : of.who) one->next = otherwise;
     for (int row = 0; row < got.count(); ++row) {
         pending& one = who(of, got, row);
         const time_point now = got.time(row, 1);
@@ -289,22 +302,26 @@ void rounds::take_inserted(const rows& got) {
     for (int row = 0; row < got.count(); ++row, ++at) {
         while (!names(got, row, insert_.who[at]->of->id)) ++at;
         pending& one = *insert_.who[at];
-        const owner_id owner = std::get<commands::begin>(one.of->what).owner;
-        started_.push_back({.who = &one,
-                            .by = {.fence = number(got, row, 3), .owner = owner},
-                            .now = got.time(row, 4)});
+        const auto& what = std::get<commands::begin>(one.of->what);
+        const claim by{.fence = number(got, row, 3), .owner = what.owner};
+        started_.push_back({.who = &one, .by = by, .now = got.time(row, 4)});
+        places_.remember(by, got.bytes(row, 5), what.lease);
         ++writes_;
     }
 }
 
 void rounds::take_looked(const rows& got) {
-    std::vector<int> shown(load_.who.size(), -1);
+    for (int row = 0; row < got.count(); ++row) judge(who(load_, got, row), got, row);
+}
+
+void rounds::take_rest(const rows& got) {
+    std::vector<int> shown(load_rest_.who.size(), -1);
     for (int row = 0; row < got.count(); ++row) {
         shown[static_cast<std::size_t>(got.integer(row, row_column) - 1)] = row;
     }
     auto started = started_.begin();
     for (std::size_t at = 0; at < shown.size(); ++at) {
-        pending& one = *load_.who[at];
+        pending& one = *load_rest_.who[at];
         const bool is_new = started != started_.end() && started->who == &one;
         if (!is_new) {
             judge(one, got, shown[at]);

@@ -13,13 +13,15 @@
 #include "store/lane.hpp"
 #include "stores/postgres/binary.hpp"
 #include "stores/postgres/connection.hpp"
+#include "stores/postgres/places.hpp"
 #include "stores/postgres/statements.hpp"
 
 namespace semel::postgres {
 
 // What a command still needs before it can be answered.
 enum class need {
-    first_try, // the usual case, natively in one statement: new key, own claim
+    first_try, // the usual case, natively in one statement: new key, own claim where it was put
+    by_key,    // own claim, wherever its row is now
     look,      // the record, to be judged by apply()
     save,      // what apply() made of it, if the record is still the same
     nothing,   // answered
@@ -78,15 +80,16 @@ private:
     void send_complete(pending& one, const commands::complete& what);
     void send_fail(pending& one, const commands::fail& what);
     void send_renew(pending& one, const commands::renew& what);
-    void send_look(pending& one);
+    void send_look(batch_call& with, pending& one);
     void send_save(pending& one);
     void send_audit(batch_call& to);
 
     [[nodiscard]] std::vector<call> calls(haste how);
     void take(std::span<const rows> got);
     void take_inserted(const rows& got);
+    void take_rest(const rows& got);
     void take_looked(const rows& got);
-    void take_settled(const batch_call& of, const rows& got);
+    void take_settled(const batch_call& of, const rows& got, need otherwise);
     void take_renewed(const rows& got);
     void take_written(const batch_call& of, const rows& got);
     void judge(pending& one, const rows& got, int row);
@@ -94,7 +97,8 @@ private:
 
     const statement_texts& texts_;
     store_counters& counters_;
-    batch_call insert_, complete_, fail_, renew_, load_, save_, erase_;
+    batch_call insert_, complete_, complete_there_, fail_, renew_, load_, load_rest_, save_, erase_;
+    places places_;
     std::array<char, 8> floor_bytes_ = {};
     std::uint64_t highest_erased_ = 0;
     std::size_t writes_ = 0;           // in this round

@@ -119,7 +119,7 @@ void add_id(column_group& to, const record_id& id) {
     to.add(std::string_view{id.key});
 }
 
-void add_record(column_group& to, const record& it) {
+template <class Row> void add_record(Row& to, const record& it) {
     to.add(static_cast<std::int64_t>(it.state)).add(it.holder.fence).add(it.holder.owner);
     to.add(std::int64_t{it.attempts}).add(it.lease_until).add(it.begun_at).add(it.retry_after);
     to.add(it.expires_at).add(it.created_at).add(it.updated_at);
@@ -137,6 +137,9 @@ void add_record(column_group& to, const record& it) {
     to.add(std::string_view{it.error}).add(std::string_view{it.attributes});
     to.add(std::string_view{it.result.body});
 }
+
+template void add_record(column_group& to, const record& it);
+template void add_record(value_row& to, const record& it);
 
 result<record> read_record(const rows& from, int row, int first, checkpoint_columns which) {
     field_reader next{column_fields{.from = from, .row = row, .first = first}};

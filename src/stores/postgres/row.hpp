@@ -13,8 +13,8 @@ namespace semel::postgres {
 
 void add_id(column_group& to, const record_id& id);
 
-// The columns of record_columns, in their order.
-void add_record(column_group& to, const record& it);
+// The columns of record_columns, in their order. To a column_group or a value_row.
+template <class Row> void add_record(Row& to, const record& it);
 
 enum class checkpoint_columns {
     behind, // two arrays behind the columns: names and data

@@ -43,8 +43,9 @@ std::string settings(const target& to) {
 
 std::vector<preparation> all_of(const statement_texts& texts) {
     std::vector<preparation> made;
-    for (const auto* one : {&texts.insert, &texts.complete, &texts.fail, &texts.renew, &texts.load,
-                            &texts.save, &texts.erase}) {
+    for (const auto* one :
+         {&texts.insert, &texts.complete, &texts.complete_there, &texts.fail, &texts.renew,
+          &texts.load, &texts.load_rest, &texts.save, &texts.erase}) {
         made.push_back({one->name, one->text});
     }
     for (const auto* one : {&texts.raise_floor, &texts.sweep_expired, &texts.sweep_forsaken,

@@ -10,6 +10,11 @@ constexpr type bytes = type::bytea;
 constexpr type number = type::int8;
 constexpr type owner = type::uuid;
 constexpr type version = type::xid;
+constexpr type place = type::tid;
+
+// The lowest fence of an `insert` whose records were all new, else 0; for the rest of the
+// transaction.
+constexpr const char* least_fence = "'semel.least_fence'";
 
 // "unnest($1::bytea[], $2::bytea[], …)", counting on from `next`.
 std::string unnest(const group_types& types, int& next) {
@@ -59,20 +64,31 @@ std::string assignment_list() {
     return made;
 }
 
-// An owner's command finds its own claim. `state + 0`: the condition must not tempt the planner to
-// walk the index of running records instead of the key.
+// `state + 0`: the condition must not tempt the planner to walk the index of running records
+// instead of the key.
+constexpr const char* still_claimed =
+    " AND r.fence = q.fence AND r.owner = q.owner AND r.state + 0 = 0";
+
+// An owner's command finds its own claim.
 std::string own_claim() {
-    return " WHERE " + same_record("r", "q") +
-           " AND r.fence = q.fence AND r.owner = q.owner AND r.state + 0 = 0";
+    return " WHERE " + same_record("r", "q") + still_claimed;
+}
+
+// The same, by the place of its row. Nor is the planner to go by the key then.
+std::string own_claim_there() {
+    return std::string{" WHERE r.ctid = q.place AND r.key IS NOT DISTINCT FROM q.key AND "
+                       "r.operation IS NOT DISTINCT FROM q.operation AND "
+                       "r.tenant IS NOT DISTINCT FROM q.tenant"} +
+           still_claimed;
 }
 
 batch_statement make_insert() {
     const group_types group{bytes,  bytes,  bytes,  number, owner, number,
                             number, number, number, number, bytes, bytes};
     return {.name = "semel_insert",
-            .text = "INSERT INTO semel_record (tenant, operation, key, fence, owner, lease_until, "
-                    "begun_at, created_at, updated_at, on_lease_expiry, attempts_max, grace, "
-                    "processing_max, fingerprint, attributes) "
+            .text = "WITH i AS (INSERT INTO semel_record (tenant, operation, key, fence, owner, "
+                    "lease_until, begun_at, created_at, updated_at, on_lease_expiry, attempts_max, "
+                    "grace, processing_max, fingerprint, attributes) "
                     "SELECT q.tenant, q.operation, q.key, greatest(t.now, 1 + " +
                     fence_floor() +
                     "), q.owner, t.now + q.lease, t.now, t.now, t.now, q.on_lease_expiry, "
@@ -83,23 +99,43 @@ batch_statement make_insert() {
                     "attempts_max, grace, processing_max, fingerprint, attributes) CROSS JOIN " +
                     server_clock() +
                     " CROSS JOIN LATERAL (SELECT coalesce(q.now, n.now) AS now OFFSET 0) t "
-                    "ON CONFLICT DO NOTHING RETURNING tenant, operation, key, fence, begun_at",
+                    "ON CONFLICT DO NOTHING RETURNING tenant, operation, key, fence, begun_at, "
+                    "ctid), s AS (SELECT set_config(" +
+                    least_fence +
+                    ", CASE count(*) WHEN cardinality($1) THEN min(fence) ELSE 0 END::text, true) "
+                    "FROM i) SELECT i.* FROM s CROSS JOIN i",
             .groups = {group}};
 }
 
+std::string complete_text(const group_types& group, const std::string& further_columns,
+                          const std::string& found) {
+    return "UPDATE semel_record r SET state = 1, updated_at = coalesce(q.now, n.now), "
+           "expires_at = coalesce(q.now, n.now) + q.retention, result_kind = q.kind, "
+           "result_checksum = q.checksum, result_type = q.type, result_ref = q.ref, "
+           "result = q.body FROM " +
+           unnest(group) +
+           " WITH ORDINALITY AS q (tenant, operation, key, now, fence, owner, retention, "
+           "kind, checksum, type, ref, body" +
+           further_columns + ", row) CROSS JOIN " + server_clock() + found +
+           " AND r.checkpoints = 0 RETURNING q.row, r.updated_at";
+}
+
+group_types complete_group() {
+    return {bytes,  bytes,  bytes,  number, number, owner,
+            number, number, number, bytes,  bytes,  bytes};
+}
+
 batch_statement make_complete() {
-    const group_types group{bytes,  bytes,  bytes,  number, number, owner,
-                            number, number, number, bytes,  bytes,  bytes};
-    return {.name = "semel_complete",
-            .text = "UPDATE semel_record r SET state = 1, updated_at = coalesce(q.now, n.now), "
-                    "expires_at = coalesce(q.now, n.now) + q.retention, result_kind = q.kind, "
-                    "result_checksum = q.checksum, result_type = q.type, result_ref = q.ref, "
-                    "result = q.body FROM " +
-                    unnest(group) +
-                    " WITH ORDINALITY AS q (tenant, operation, key, now, fence, owner, retention, "
-                    "kind, checksum, type, ref, body, row) CROSS JOIN " +
-                    server_clock() + own_claim() +
-                    " AND r.checkpoints = 0 RETURNING q.row, r.updated_at",
+    const group_types group = complete_group();
+    return {
+        .name = "semel_complete", .text = complete_text(group, "", own_claim()), .groups = {group}};
+}
+
+batch_statement make_complete_there() {
+    group_types group = complete_group();
+    group.push_back(place);
+    return {.name = "semel_complete_there",
+            .text = complete_text(group, ", place", own_claim_there()),
             .groups = {group}};
 }
 
@@ -141,18 +177,30 @@ std::string checkpoints(const std::string& column) {
            " FROM semel_checkpoint c WHERE " + same_record("c", "r") + " ORDER BY c.position) END";
 }
 
-batch_statement make_load() {
+batch_statement load_statement(const char* name, const std::string& condition) {
     const group_types group{bytes, bytes, bytes, number};
-    return {.name = "semel_load",
+    return {.name = name,
             .text = "SELECT q.row, coalesce(q.now, n.now), " + fence_floor() + ", r.xmin, " +
                     column_list("r.") + ", " + checkpoints("name") + ", " + checkpoints("data") +
                     " FROM " + unnest(group) +
                     " WITH ORDINALITY AS q (tenant, operation, key, now, row) CROSS JOIN " +
                     server_clock() + " LEFT JOIN semel_record r ON " + same_record("r", "q") +
-                    " WHERE q.row = 1 OR r.fence IS NULL OR r.fence <= " + fence_floor() +
-                    " OR r.xmin IS DISTINCT FROM "
-                    "(SELECT pg_current_xact_id_if_assigned()::xid)",
+                    condition,
             .groups = {group}};
+}
+
+batch_statement make_load() {
+    return load_statement("semel_load", "");
+}
+
+// Where all were new it looks at nothing: its first condition is judged once.
+batch_statement make_load_rest() {
+    return load_statement("semel_load_rest",
+                          " WHERE (SELECT current_setting(" + std::string{least_fence} +
+                              ")::bigint) <= " + fence_floor() +
+                              " AND (r.fence IS NULL OR r.fence <= " + fence_floor() +
+                              " OR r.xmin IS DISTINCT FROM "
+                              "(SELECT pg_current_xact_id_if_assigned()::xid))");
 }
 
 group_types audit_group() {
@@ -277,9 +325,11 @@ plain_statement make_search_stuck() {
 statement_texts::statement_texts(std::string_view prefix)
     : insert(make_insert()),
       complete(make_complete()),
+      complete_there(make_complete_there()),
       fail(make_fail()),
       renew(make_renew()),
       load(make_load()),
+      load_rest(make_load_rest()),
       save(make_save()),
       erase(make_erase()),
       raise_floor{.name = "semel_raise_floor",
@@ -302,7 +352,8 @@ statement_texts::statement_texts(std::string_view prefix)
       search_failed(make_search("semel_search_failed", " state >= 2 AND")),
       search_ref(make_search_ref()),
       search_stuck(make_search_stuck()) {
-    for (auto* one : {&insert, &complete, &fail, &renew, &load, &save, &erase}) {
+    for (auto* one :
+         {&insert, &complete, &complete_there, &fail, &renew, &load, &load_rest, &save, &erase}) {
         one->text = with_prefix(one->text, prefix);
     }
     for (auto* one : {&raise_floor, &sweep_expired, &sweep_forsaken, &audit, &search_ids,

@@ -47,20 +47,24 @@ struct statement_texts {
     explicit statement_texts(std::string_view prefix);
 
     // id, now, owner, lease, on_lease_expiry, attempts_max, grace, processing_max, fingerprint,
-    // attributes → id, fence, begun_at of those that were new
+    // attributes → id, fence, begun_at, place of those that were new
     batch_statement insert;
     // id, now, fence, owner, retention, kind, checksum, type, ref, body → row, now.
     // Only for records without checkpoints.
     batch_statement complete;
+    // The same behind a place of each: finds the rows without an index, unless they have moved.
+    batch_statement complete_there;
     // id, now, fence, owner, state, retention, retry_after, error → row, now.
     // A final failure only for records without checkpoints.
     batch_statement fail;
     // id, now, fence, owner, lease → row, now, lease_until
     batch_statement renew;
     // id, now → row, now, fence floor, version, record_columns, checkpoint names and data.
-    // One row for each, whether it is there or not, except for those that this very transaction
-    // has written; but always the first, and those whose fence is not above the floor.
+    // One row for each, whether it is there or not.
     batch_statement load;
+    // The same behind an `insert` of the same records, without those that were new; but with those
+    // whose fence is not above the floor.
+    batch_statement load_rest;
     // Guarded by the version that load gave. Groups: id, version, forgets checkpoints (0 or 1),
     // record_columns; row, position, name, data of checkpoints to add; row, at, act, actor, reason,
     // fence of audit entries → row of those that were saved

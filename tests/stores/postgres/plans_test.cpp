@@ -69,9 +69,11 @@ protected:
         const auto scans = HasSubstr("Seq Scan on " + record_table());
         const auto running = HasSubstr(prefix() + "record_running");
         for (const auto* one : {&texts_.complete, &texts_.fail, &texts_.renew, &texts_.load,
-                                &texts_.save, &texts_.erase}) {
+                                &texts_.load_rest, &texts_.save, &texts_.erase}) {
             EXPECT_THAT(plan(*one), AllOf(by_key, Not(scans), Not(running))) << one->name;
         }
+        EXPECT_THAT(plan(texts_.complete_there),
+                    AllOf(HasSubstr("Tid Scan on " + record_table()), Not(scans), Not(by_key)));
     }
 
     postgres::target to_;
@@ -88,6 +90,31 @@ TEST_F(PostgresPlans, RecordsAreFoundByTheirKeyAmongManyRunningOnes) {
     fill();
     set_up();
     expect_lookups_by_key();
+}
+
+// A pipeline: the setting that the one leaves is gone with the transaction.
+TEST_F(PostgresPlans, BehindAnInsertOfNewRecordsNothingIsLookedUp) {
+    set_up();
+    const std::string none =
+        "Index Scan using " + prefix() + "record_pkey on " + record_table() + " r (never executed)";
+    const auto looked_up = [&](const char* least_fence) {
+        on_->query("BEGIN; SET LOCAL semel.least_fence = " + std::string{least_fence}, deadline())
+            .value();
+        on_->query("DEALLOCATE ALL; PREPARE asked AS " + texts_.load_rest.text, deadline()).value();
+        const auto got = on_->query("EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) EXECUTE "
+                                    "asked ('{a}', '{b}', '{c}', '{1}')",
+                                    deadline())
+                             .value();
+        on_->query("ROLLBACK", deadline()).value();
+        std::string lines;
+        for (int row = 0; row < got.count(); ++row) {
+            lines += std::string{got.bytes(row, 0)} + "\n";
+        }
+        return lines;
+    };
+
+    EXPECT_THAT(looked_up("77"), HasSubstr(none));
+    EXPECT_THAT(looked_up("0"), Not(HasSubstr(none)));
 }
 
 // The statements alone must not fall into the trap either, without the settings of the session.

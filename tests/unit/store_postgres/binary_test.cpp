@@ -1,6 +1,6 @@
 #include "stores/postgres/binary.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace semel::postgres {
 namespace {
@@ -42,6 +42,18 @@ TEST(PostgresBinary, AnArrayThatIsCutShortIsNoArray) {
 
     EXPECT_TRUE(read_array(made.bytes().substr(0, 10)).empty());
     EXPECT_TRUE(read_array(made.bytes().substr(0, made.bytes().size() - 1)).empty());
+}
+
+TEST(PostgresBinary, ValuesOfARowStandByThemselves) {
+    value_row made;
+    made.add(std::int64_t{1}).add(""sv).add_null().add("ab"sv);
+
+    std::vector<std::string_view> values;
+    made.append_to(values);
+
+    EXPECT_THAT(values, testing::ElementsAre("\0\0\0\0\0\0\0\1"sv, ""sv, ""sv, "ab"sv));
+    EXPECT_NE(values[1].data(), nullptr);
+    EXPECT_EQ(values[2].data(), nullptr);
 }
 
 // As the server sends ROW(7::smallint, NULL::bytea, 'ab'::bytea).

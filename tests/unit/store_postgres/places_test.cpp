@@ -1,0 +1,48 @@
+#include "stores/postgres/places.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace semel::postgres {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr duration lease = std::chrono::minutes{1};
+
+claim claim_of(std::uint64_t number) {
+    return {.fence = 7, .owner = {.high = 1, .low = number}};
+}
+
+TEST(PostgresPlaces, AClaimIsFoundWhereItWasPut) {
+    places all;
+    all.remember(claim_of(1), "\0\0\0\1\0\2"sv, lease);
+    all.remember(claim_of(2), "\0\0\0\1\0\3"sv, lease);
+
+    EXPECT_EQ(all.find(claim_of(1)), "\0\0\0\1\0\2"sv);
+    EXPECT_EQ(all.find(claim_of(2)), "\0\0\0\1\0\3"sv);
+    EXPECT_EQ(all.find(claim_of(3)), "");
+    EXPECT_EQ(all.find({.fence = 8, .owner = claim_of(1).owner}), "") << "another claim";
+}
+
+TEST(PostgresPlaces, TheLastOneInASlotIsKnown) {
+    places all;
+    const std::uint64_t same_slot = 1 + 4'096;
+    all.remember(claim_of(1), "111111", lease);
+    all.remember(claim_of(same_slot), "222222", lease);
+
+    EXPECT_EQ(all.find(claim_of(1)), "");
+    EXPECT_EQ(all.find(claim_of(same_slot)), "222222");
+}
+
+TEST(PostgresPlaces, APlaceIsNotBelievedForLong) {
+    places all;
+    all.remember(claim_of(1), "111111", std::chrono::milliseconds{4});
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+
+    EXPECT_EQ(all.find(claim_of(1)), "");
+}
+
+} // namespace
+} // namespace semel::postgres
