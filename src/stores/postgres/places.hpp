@@ -11,27 +11,27 @@
 
 namespace semel::postgres {
 
-// A place is a hint: rows move when they are changed, as by whoever renews the lease. Each claim
-// has one slot, which the next claim that falls there takes; one that has lost it is found by its
-// key.
+// A place is a hint: rows move when they are changed, as by whoever renews the lease. Claims share
+// shelves of a few slots each; one that has lost its slot to others is found by its key.
 class places {
 public:
     // Believed as long as the lease has not been renewed, most likely.
     void remember(const claim& by, std::string_view place, duration lease);
     // Without data where it is not known; valid until the next call of a member.
-    [[nodiscard]] std::string_view find(const claim& by) const;
+    [[nodiscard]] std::string_view take(const claim& by);
 
 private:
     struct slot {
-        claim by;
-        std::array<char, 6> place;
-        local_time until;
+        claim by = {};
+        std::array<char, 6> place = {};
+        local_time until = local_time::min(); // free from then on
     };
-    static constexpr std::size_t slots = 4'096;
+    using shelf = std::array<slot, 4>;
+    static constexpr std::size_t shelves = 1'024;
 
-    [[nodiscard]] static std::size_t slot_of(const claim& by) { return by.owner.low % slots; }
+    [[nodiscard]] shelf& shelf_of(const claim& by) { return all_[by.owner.low % shelves]; }
 
-    std::vector<slot> all_{slots};
+    std::vector<shelf> all_{shelves};
 };
 
 } // namespace semel::postgres
