@@ -73,6 +73,10 @@ int run(int argc, char** argv) {
     tool.add_option("--seconds", per_measurement, "how long one round of one side may take")
         ->check(CLI::Range(0.01, 3600.0))
         ->capture_default_str();
+    tool.add_option("--rounds", given.how.rounds,
+                    "how often each scenario is repeated; the median counts")
+        ->check(CLI::Range(1, 1'000))
+        ->capture_default_str();
     tool.add_option("--json", given.json_file, "write the rows to this file as well");
     tool.add_option("--dir", given.how.work_dir, "a folder on a disk for files of stores")
         ->check(CLI::ExistingDirectory);
