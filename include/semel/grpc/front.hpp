@@ -16,9 +16,12 @@
 // that is 64 MiB behind is cut off with RESOURCE_EXHAUSTED.
 #pragma once
 
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include <grpcpp/channel.h>
@@ -60,6 +63,7 @@ class front final : public ::grpc::CallbackGenericService {
 public:
     // Throws failure_error if the options are wrong: nothing is served then.
     front(semel::engine& engine, std::shared_ptr<::grpc::Channel> to, front_options options);
+    ~front() override;
 
     ::grpc::ServerGenericBidiReactor*
     CreateReactor(::grpc::GenericCallbackServerContext* context) override;
@@ -68,6 +72,31 @@ private:
     friend class guarded_call;
     friend class relayed_call;
 
+    // Calls to the service that are not gone yet. Each holds the channel, also for a moment after
+    // its client was answered and the server has shut down.
+    class onward_calls {
+    public:
+        void add();
+        void remove();
+        void wait_for_none();
+
+        class ticket {
+        public:
+            explicit ticket(onward_calls& of) : of_(of) { of_.add(); }
+            ticket(const ticket&) = delete;
+            ticket& operator=(const ticket&) = delete;
+            ~ticket() { of_.remove(); }
+
+        private:
+            onward_calls& of_;
+        };
+
+    private:
+        std::mutex mutex_;
+        std::condition_variable changed_;
+        std::size_t count_ = 0;
+    };
+
     semel::engine& engine_;
     const guard_options rules_;
     const grpc::reach reach_;
@@ -75,6 +104,7 @@ private:
     // Never given up in a callback: gRPC's channels do not bear that.
     const std::shared_ptr<::grpc::Channel> to_;
     ::grpc::GenericStub stub_; // thread-safe
+    onward_calls onward_;
 };
 
 } // namespace semel::grpc

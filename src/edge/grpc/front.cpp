@@ -61,6 +61,26 @@ front::front(semel::engine& engine, std::shared_ptr<::grpc::Channel> to, front_o
       to_(std::move(to)),
       stub_(to_) {}
 
+front::~front() {
+    onward_.wait_for_none();
+}
+
+void front::onward_calls::add() {
+    const std::lock_guard lock{mutex_};
+    ++count_;
+}
+
+void front::onward_calls::remove() {
+    const std::lock_guard lock{mutex_};
+    // Under the lock: whoever waits may take all this away as soon as it is given up.
+    if (--count_ == 0) changed_.notify_all();
+}
+
+void front::onward_calls::wait_for_none() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [&] { return count_ == 0; });
+}
+
 ::grpc::ServerGenericBidiReactor*
 front::CreateReactor(::grpc::GenericCallbackServerContext* context) {
     const auto found = methods_.find(context->method());

@@ -11,6 +11,9 @@
 namespace semel::grpc {
 
 struct guarded_call::onward_call {
+    explicit onward_call(front& at) : ticket(at.onward_) {}
+
+    const front::onward_calls::ticket ticket; // goes last, after the context's hold on the channel
     ::grpc::ClientContext context;
     ::grpc::ByteBuffer response;
     work_done done;
@@ -18,7 +21,10 @@ struct guarded_call::onward_call {
 
 guarded_call::guarded_call(front& at, ::grpc::GenericCallbackServerContext& context,
                            protected_call call)
-    : at_(at), context_(context), call_(std::move(call)), onward_(std::make_shared<onward_call>()) {
+    : at_(at),
+      context_(context),
+      call_(std::move(call)),
+      onward_(std::make_shared<onward_call>(at)) {
     StartRead(&request_);
 }
 

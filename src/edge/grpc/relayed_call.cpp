@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "edge/grpc/forwarding.hpp"
+#include "semel/assert.hpp"
 
 namespace semel::grpc {
 
@@ -55,7 +56,7 @@ void relayed_call::on_initial_metadata(bool ok) {
     if (!ok) return;
     return_initial(context_, onward_);
     StartSendInitialMetadata();
-    write_next();
+    SEMEL_ASSERT(!write_next());
 }
 
 void relayed_call::on_answer(bool ok) {
@@ -71,24 +72,22 @@ void relayed_call::keep_answer() {
     ahead_bytes_ += answer_.Length();
     ahead_.push_back(std::move(answer_));
     answer_.Clear();
-    write_next();
+    SEMEL_ASSERT(!write_next());
     if (reach_ == reach::remote) return; // the next one is read when this one is written
     if (ahead_bytes_ > ahead_bytes_max && !std::exchange(cut_off_, true)) onward_.TryCancel();
     service_.StartRead(&answer_);
 }
 
-void relayed_call::write_next() {
-    if (writing_ || !headed_) return;
-    if (ahead_.empty()) {
-        if (ended_) Finish(*ended_);
-        return;
-    }
+bool relayed_call::write_next() {
+    if (writing_ || !headed_) return false;
+    if (ahead_.empty()) return ended_.has_value();
     writing_ = true;
     StartWrite(&ahead_.front());
+    return false;
 }
 
 void relayed_call::OnWriteDone(bool ok) {
-    const std::lock_guard lock{mutex_};
+    std::unique_lock lock{mutex_};
     writing_ = false;
     ahead_bytes_ -= ahead_.front().Length();
     ahead_.pop_front();
@@ -96,18 +95,24 @@ void relayed_call::OnWriteDone(bool ok) {
         onward_.TryCancel();
         ahead_.clear();
     }
-    write_next();
+    const bool last = write_next();
     if (reach_ == reach::remote) service_.StartRead(&answer_);
+    lock.unlock();
+    if (last) Finish(*ended_);
 }
 
+// The client's side may be done with, and this object gone, as soon as it is finished: a reaction
+// of the service's side does not keep it.
 void relayed_call::on_end(const ::grpc::Status& status) {
-    const std::lock_guard lock{mutex_};
+    std::unique_lock lock{mutex_};
     return_trailing(context_, onward_);
     headed_ = true;
     ended_ = cut_off_ ? ::grpc::Status{::grpc::StatusCode::RESOURCE_EXHAUSTED,
                                        "the client reads too slowly"}
                       : status;
-    write_next();
+    const bool last = write_next();
+    lock.unlock();
+    if (last) Finish(*ended_);
 }
 
 } // namespace semel::grpc

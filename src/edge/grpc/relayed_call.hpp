@@ -56,7 +56,7 @@ private:
     void stop_forwarding();
     // These hold mutex_.
     void keep_answer();
-    void write_next();
+    [[nodiscard]] bool write_next(); // true: nothing is left but to finish, as the last thing
 
     ::grpc::GenericCallbackServerContext& context_;
     const reach reach_;
