@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "edge/grpc/forwarding.hpp"
-#include "semel/assert.hpp"
 
 namespace semel::grpc {
 
@@ -56,7 +55,7 @@ void relayed_call::on_initial_metadata(bool ok) {
     if (!ok) return;
     return_initial(context_, onward_);
     StartSendInitialMetadata();
-    SEMEL_ASSERT(!write_next());
+    write_next();
 }
 
 void relayed_call::on_answer(bool ok) {
@@ -72,18 +71,16 @@ void relayed_call::keep_answer() {
     ahead_bytes_ += answer_.Length();
     ahead_.push_back(std::move(answer_));
     answer_.Clear();
-    SEMEL_ASSERT(!write_next());
+    write_next();
     if (reach_ == reach::remote) return; // the next one is read when this one is written
     if (ahead_bytes_ > ahead_bytes_max && !std::exchange(cut_off_, true)) onward_.TryCancel();
     service_.StartRead(&answer_);
 }
 
-bool relayed_call::write_next() {
-    if (writing_ || !headed_) return false;
-    if (ahead_.empty()) return ended_.has_value();
+void relayed_call::write_next() {
+    if (writing_ || !headed_ || ahead_.empty()) return;
     writing_ = true;
     StartWrite(&ahead_.front());
-    return false;
 }
 
 void relayed_call::OnWriteDone(bool ok) {
@@ -95,7 +92,8 @@ void relayed_call::OnWriteDone(bool ok) {
         onward_.TryCancel();
         ahead_.clear();
     }
-    const bool last = write_next();
+    write_next();
+    const bool last = is_over();
     if (reach_ == reach::remote) service_.StartRead(&answer_);
     lock.unlock();
     if (last) Finish(*ended_);
@@ -110,7 +108,8 @@ void relayed_call::on_end(const ::grpc::Status& status) {
     ended_ = cut_off_ ? ::grpc::Status{::grpc::StatusCode::RESOURCE_EXHAUSTED,
                                        "the client reads too slowly"}
                       : status;
-    const bool last = write_next();
+    write_next();
+    const bool last = is_over();
     lock.unlock();
     if (last) Finish(*ended_);
 }

@@ -56,7 +56,9 @@ private:
     void stop_forwarding();
     // These hold mutex_.
     void keep_answer();
-    [[nodiscard]] bool write_next(); // true: nothing is left but to finish, as the last thing
+    void write_next();
+    // Nothing is left but to finish.
+    [[nodiscard]] bool is_over() const { return ended_ && !writing_ && ahead_.empty(); }
 
     ::grpc::GenericCallbackServerContext& context_;
     const reach reach_;
