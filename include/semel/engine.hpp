@@ -129,8 +129,25 @@ public:
         return transact<T>(connection, std::move(what), std::forward<Work>(work));
     }
 
-    // The same inside a transaction that the caller owns. Never commits: the outcome is provisional
-    // until the caller has. If it is neither executed nor replayed, roll back.
+    // The same for blind work: work that only queues statements on the connection and needs nothing
+    // of what they give. It is sent with its record in one round trip, before it is known whether
+    // the key is new; if it is not, all of it is rolled back and the repeat gets the first answer.
+    // So the work may be called although its effect is not wanted. Where the database cannot do
+    // this (so far only PostgreSQL can), or somebody has the key already, it is transact().
+    template <class T, class Work>
+    outcome<T> transact_blind(transaction_port& connection, request what, Work&& work) {
+        static_assert(std::is_invocable_v<Work&>, "blind work runs before there is an execution");
+        detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
+        raw_outcome raw = run_transaction(connection, std::move(what), typed, joining::blind);
+        return typed.finish(std::move(raw));
+    }
+    template <class T, class Work>
+    outcome<T> transact_blind(transaction_port&& connection, request what, Work&& work) {
+        return transact_blind<T>(connection, std::move(what), std::forward<Work>(work));
+    }
+
+    // The same as transact() inside a transaction that the caller owns. Never commits: the outcome
+    // is provisional until the caller has. If it is neither executed nor replayed, roll back.
     template <class T, class Work>
     outcome<T> execute_in(transaction_port& transaction, request what, Work&& work) {
         detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
@@ -158,7 +175,7 @@ public:
     [[nodiscard]] duration default_retention() const;
 
 private:
-    enum class joining { own, joined };
+    enum class joining { own, blind, joined };
     raw_outcome run(request&& what, detail::work& work);
     raw_outcome run_transaction(transaction_port& port, request what, detail::work& work,
                                 joining how);

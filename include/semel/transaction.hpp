@@ -21,6 +21,12 @@ struct locked_record {
     instant at = {};
 };
 
+// What the database has added to a record that was sent blind.
+struct record_stamp {
+    std::uint64_t fence = 0;
+    time_point expires_at = {};
+};
+
 // Who wins when another transaction holds the key.
 enum class on_locked : std::uint8_t {
     wait,   // up to the connection's own lock time-out
@@ -51,6 +57,20 @@ public:
 
     // A failure with effect::unknown is in doubt: the engine reads again.
     virtual result<void> commit() = 0;
+
+    // Blind work is sent before anything is known of its key, in one round trip with its record.
+    // After begin_blind() it queues its statements on the connection; commit_blind() sends them and
+    // the record, whose times and fence count from nothing: the database adds its own.
+    // errc::conflict: somebody has the key, or holds it, and nothing was kept. errc::unsupported:
+    // not with this database.
+    virtual result<void> begin_blind(const record_id& id) {
+        static_cast<void>(id);
+        return failure{.code = errc::unsupported, .possible = effect::none};
+    }
+    virtual result<record_stamp> commit_blind(const record_id& id, const record& made) {
+        static_cast<void>(id), static_cast<void>(made);
+        return failure{.code = errc::unsupported, .possible = effect::none};
+    }
 
     // A statement of the work has failed, and the database asks for the whole transaction once
     // more: a deadlock, or a conflict with what others have committed.

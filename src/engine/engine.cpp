@@ -87,8 +87,9 @@ raw_outcome engine::run(request&& what, detail::work& work) {
 
 raw_outcome engine::run_transaction(transaction_port& port, request what, detail::work& work,
                                     joining how) {
-    return how == joining::own ? transact_own(*core_, port, std::move(what), work)
-                               : transact_joined(*core_, port, std::move(what), work);
+    if (how == joining::joined) return transact_joined(*core_, port, std::move(what), work);
+    const auto sent = how == joining::blind ? sending::blind : sending::looked;
+    return transact_own(*core_, port, std::move(what), work, sent);
 }
 
 std::shared_ptr<detail::cancellable> engine::start(request what, started_work work,

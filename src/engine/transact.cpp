@@ -107,6 +107,25 @@ public:
         return write(*begun.after, locked->at);
     }
 
+    // The same without a look, in a transaction that has begun blind.
+    result<raw_outcome> run_blind() {
+        // As if there were no record and time began now.
+        const instant now{};
+        applied begun = apply(nullptr, begin_of(plan_, owner_), now);
+        const auto& started = std::get<answers::started>(begun.said);
+        transaction_run view{plan_, started};
+        execution handed{view};
+        const key_guard guard{port_, plan_.id};
+        ending_ = ending_of(work_.run(handed), plan_, started, view.take_ref());
+        if (!std::holds_alternative<commands::complete>(ending_->what)) return not_this_way();
+        const applied done = complete(*begun.after, now);
+        auto kept = port_.commit_blind(plan_.id, *done.after);
+        if (!kept) return std::move(kept).error();
+        ending_->own.by.fence = kept->fence;
+        ending_->own.expires_at = kept->expires_at;
+        return std::move(ending_->own);
+    }
+
     // After a rollback: a final failure is kept by a transaction of its own.
     [[nodiscard]] bool failed_finally() const {
         if (!ending_) return false;
@@ -132,11 +151,20 @@ public:
         return now.stored && now.stored->state == record_state::succeeded &&
                now.stored->holder.owner == owner_;
     }
+    // Of blind work that may have been committed.
+    [[nodiscard]] raw_outcome own() const { return ending_->own; }
 
 private:
-    result<raw_outcome> write(const record& begun, const instant& at) {
+    // Whether such work is to be run at all, only a look can tell.
+    static failure not_this_way() { return {.code = errc::conflict, .possible = effect::none}; }
+
+    applied complete(const record& begun, const instant& at) {
         if (ending_->own.result.kind == result_kind::tombstone) bump(core_.counters.tombstones);
-        const applied done = apply(&begun, std::move(ending_->what), at);
+        return apply(&begun, std::move(ending_->what), at);
+    }
+
+    result<raw_outcome> write(const record& begun, const instant& at) {
+        const applied done = complete(begun, at);
         auto saved = port_.save(plan_.id, *done.after, seen_fence_);
         if (!saved) return std::move(saved).error();
         wrote_ = true;
@@ -165,14 +193,16 @@ raw_outcome counted(engine_core& core, const plan& what, raw_outcome with) {
     return counted(core, std::move(with));
 }
 
-// An error at COMMIT does not mean "not committed": read again, adopt what is there.
-result<bool> committed_after_all(transaction_port& port, const plan& what, const pass& one) {
+// An error at COMMIT does not mean "not committed": read again, adopt what is there, if it is ours.
+result<std::optional<record>> committed_after_all(transaction_port& port, const plan& what,
+                                                  const pass& one) {
     port.rollback();
     if (auto begun = port.begin(on_locked::wait); !begun) return std::move(begun).error();
     auto now = port.lock(what.id);
     port.rollback();
     if (!now) return std::move(now).error();
-    return one.mine(*now);
+    if (!one.mine(*now)) return std::optional<record>{};
+    return std::move(now->stored);
 }
 
 void keep_failure(engine_core& core, transaction_port& port, pass& one) {
@@ -239,6 +269,31 @@ tried try_once(engine_core& core, transaction_port& port, const plan& what, deta
     return {.with = *std::move(done)};
 }
 
+// Nothing if the ordinary way has to decide.
+std::optional<raw_outcome> try_blind(engine_core& core, transaction_port& port, const plan& what,
+                                     detail::work& work) {
+    if (!port.begin_blind(what.id)) return std::nullopt; // it says why, if it cannot, either
+    pass one{core, port, what, work};
+    auto done = one.run_blind();
+    if (done) return *std::move(done);
+    failure why = std::move(done).error();
+    if (why.possible == effect::none) {
+        port.rollback();
+        if (why.code == errc::conflict) return std::nullopt;
+        return unavailable(std::move(why));
+    }
+    const auto landed = committed_after_all(port, what, one);
+    if (landed && *landed) {
+        raw_outcome with = one.own();
+        with.by = (*landed)->holder;
+        with.expires_at = (*landed)->expires_at;
+        return with;
+    }
+    // What is not there may yet come: the key was not locked before all of it was sent.
+    return raw_outcome{.kind = outcome_kind::unconfirmed,
+                       .why = landed ? std::move(why) : landed.error()};
+}
+
 // Another transaction holds the key, and this caller does not want to wait.
 bool may_not_wait(const raw_outcome& with, const plan& what) {
     return what.wait == wait_mode::answer && with.why && with.why->code == errc::conflict;
@@ -252,10 +307,14 @@ raw_outcome as_in_progress(raw_outcome with, const plan& what) {
 } // namespace
 
 raw_outcome transact_own(engine_core& core, transaction_port& port, request what,
-                         detail::work& work) {
+                         detail::work& work, sending how) {
     auto made = core.make_plan(std::move(what));
     if (!made) return counted(core, unavailable(std::move(made).error()));
     if (key_guard::held(port, made->id)) return counted(core, unavailable(nested()));
+    if (how == sending::blind) {
+        auto done = try_blind(core, port, *made, work);
+        if (done) return counted(core, *made, *std::move(done));
+    }
     tried last;
     for (int turn = 0; turn < tries_max; ++turn) {
         last = try_once(core, port, *made, work);

@@ -184,5 +184,29 @@ TEST(OutboxTransact, AnEventIsCommittedOnceWithItsRecord) {
     EXPECT_EQ(rows[0].it.event.headers.at(1).value, "00-trace");
 }
 
+TEST(OutboxTransact, AnEventOfAPipelineTravelsWithTheRecord) {
+    postgres_place at;
+    testing_support::postgres_client client;
+    postgres_writer tx{client.native(), at.prefix()};
+    postgres_transaction here{client.native(), {.table_prefix = at.prefix()}};
+    engine with{semel::open(at.url()).value()};
+    const auto order = [&](const std::string& key, const char* also) {
+        const request asked{.tenant = "acme", .operation = "ORDER", .key = key};
+        return with.transact<std::string>(here, asked, [&](execution& run) {
+            PGconn* const on = client.native();
+            PQenterPipelineMode(on);
+            appender{}.append(tx, event{.topic = "orders"}, origin_of(run)).value();
+            PQsendQueryParams(on, also, 0, nullptr, nullptr, nullptr, nullptr, 0);
+            return std::string{"made"};
+        });
+    };
+
+    EXPECT_TRUE(order("order-7", "SELECT 1").executed());
+    EXPECT_TRUE(order("order-7", "SELECT 1").replayed());
+    EXPECT_EQ(at.count(), "1");
+    EXPECT_EQ(order("order-8", "SELECT 1/0").why()->code, errc::transaction_broken);
+    EXPECT_EQ(at.count(), "1");
+}
+
 } // namespace
 } // namespace semel::outbox

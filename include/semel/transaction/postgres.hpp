@@ -36,6 +36,16 @@ struct postgres_transaction_options {
 // transact() owns BEGIN … COMMIT, in READ COMMITTED. BEGIN, the lock of the key and the look-up
 // travel together, and so do the record and COMMIT: two round trips beside the work's own.
 //
+// Work that needs nothing of what its last statements give saves their round trip, too: it leaves
+// them in libpq's pipeline (PQenterPipelineMode, then PQsendQueryParams or PQsendQueryPrepared),
+// and they travel with the record and COMMIT. Afterwards the connection is out of pipeline mode. If
+// one of them fails, nothing is kept: errc::transaction_broken with the server's words, or, after a
+// deadlock, transact() begins again.
+//
+// transact_blind() sends all of it at once: BEGIN, the lock, what the work has queued in the
+// pipeline (it finds the connection in pipeline mode), the record and COMMIT. One round trip; of
+// repeats, which are rolled back, three.
+//
 // execute_in() joins a transaction of the caller, which must be READ COMMITTED (errc::unsupported
 // otherwise: in the others a look-up may miss what was committed meanwhile). Its outcome counts
 // when the caller has committed. After a failure the transaction is aborted and can only be rolled
@@ -57,6 +67,8 @@ public:
     result<locked_record> lock(const record_id& id) override;
     result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence) override;
     result<void> commit() override;
+    result<void> begin_blind(const record_id& id) override;
+    result<record_stamp> commit_blind(const record_id& id, const record& made) override;
     [[nodiscard]] bool asks_to_repeat() const override;
     void rollback() override;
     [[nodiscard]] const void* connection() const override;

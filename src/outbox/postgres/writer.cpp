@@ -24,8 +24,10 @@ failure refused(errc code, std::string detail) {
 }
 
 result<void> check_usable(PGconn* in) {
-    if (PQpipelineStatus(in) != PQ_PIPELINE_OFF) {
-        return refused(errc::invalid_argument, "the connection is in pipeline mode");
+    // libpq does not know how far the server is; without a transaction it is one up to the sync.
+    if (PQpipelineStatus(in) == PQ_PIPELINE_ON) return {};
+    if (PQpipelineStatus(in) == PQ_PIPELINE_ABORTED) {
+        return refused(errc::transaction_broken, "a statement in the pipeline has failed");
     }
     switch (PQtransactionStatus(in)) {
     case PQTRANS_INTRANS: return {};
@@ -67,9 +69,16 @@ result<void> postgres_writer::insert(std::span<const stored_event> all) {
         lengths[i] = static_cast<int>(bytes.size());
         formats[i] = 1;
     }
-    const std::unique_ptr<PGresult, clear> got{
-        PQexecParams(in_, statement_.c_str(), static_cast<int>(values.size()), nullptr,
-                     values.data(), lengths.data(), formats.data(), 1)};
+    const int count = static_cast<int>(values.size());
+    if (PQpipelineStatus(in_) == PQ_PIPELINE_ON) {
+        const int queued = PQsendQueryParams(in_, statement_.c_str(), count, nullptr, values.data(),
+                                             lengths.data(), formats.data(), 1);
+        if (queued == 1) return {};
+        return postgres::failure_of({.state = "", .message = PQerrorMessage(in_)},
+                                    postgres::ending::rolled_back);
+    }
+    const std::unique_ptr<PGresult, clear> got{PQexecParams(
+        in_, statement_.c_str(), count, nullptr, values.data(), lengths.data(), formats.data(), 1)};
     if (PQresultStatus(got.get()) == PGRES_COMMAND_OK) return {};
     const char* const state = PQresultErrorField(got.get(), PG_DIAG_SQLSTATE);
     // Whatever it was, the transaction is not committed.

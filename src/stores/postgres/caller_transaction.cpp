@@ -10,6 +10,7 @@
 #include "stores/postgres/last_error.hpp"
 #include "stores/postgres/row.hpp"
 #include "stores/postgres/schema.hpp"
+#include "stores/postgres/transaction_failures.hpp"
 
 namespace semel::postgres {
 
@@ -17,6 +18,7 @@ namespace {
 
 // Columns of `mark`.
 constexpr int locked_column = 0;
+constexpr std::string_view yes = "\1";
 constexpr int isolation_column = 1;
 // Columns of `look`.
 constexpr int now_column = 0;
@@ -29,14 +31,6 @@ constexpr std::size_t held_max = 4'096;
 constexpr local_time no_deadline = local_time::max();
 constexpr duration reset_pause = std::chrono::milliseconds{50};
 
-failure refused(errc code, std::string detail) {
-    return {.code = code, .possible = effect::none, .detail = "postgres: " + std::move(detail)};
-}
-
-failure broken(std::string detail) {
-    return refused(errc::transaction_broken, std::move(detail));
-}
-
 // Never seen before in this session or any other.
 std::string new_token() {
     static const std::uint64_t process = [] {
@@ -45,11 +39,6 @@ std::string new_token() {
     }();
     static std::atomic<std::uint64_t> serial = 0;
     return "<" + std::to_string(process) + "." + std::to_string(++serial) + ">";
-}
-
-// DISCARD ALL and DEALLOCATE take our statements with them.
-bool has_forgotten(const failure& why) {
-    return why.detail.find("(26000)") != std::string::npos;
 }
 
 std::string milliseconds(duration length) {
@@ -81,17 +70,6 @@ const rows& mark_of(const std::vector<rows>& answers) {
     return answers[answers.size() - 2];
 }
 
-bool is_true(std::string_view bytes) {
-    return bytes == "\1";
-}
-
-result<void> check_isolation(std::string_view level) {
-    if (level == "read committed" || level == "read uncommitted") return {};
-    return refused(errc::unsupported,
-                   "the transaction is " + std::string{level} +
-                       ", where a look-up may miss what others have committed; use READ COMMITTED");
-}
-
 } // namespace
 
 // ---- the way in ---------------------------------------------------------------------------------
@@ -105,6 +83,17 @@ result<void> caller_transaction::check_idle() {
         return refused(errc::invalid_argument, "a query is under way on this connection");
     }
     return {};
+}
+
+// What the work has left: statements that it has queued in a pipeline go with the record, but any
+// other query under way would stand in its way.
+result<void> caller_transaction::check_work_left() {
+    if (PQpipelineStatus(handle_) != PQ_PIPELINE_OFF) return {};
+    switch (PQtransactionStatus(handle_)) {
+    case PQTRANS_ACTIVE: return broken("the work has left a query under way");
+    case PQTRANS_IDLE: return broken("the work has ended the transaction it ran in");
+    default: return {};
+    }
 }
 
 // The owner of the connection may have made it anew.
@@ -216,7 +205,7 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
         return lock(id);
     }
     if (!fits) return std::move(fits).error();
-    if (!is_true(mark_of(*got).bytes(0, locked_column))) {
+    if (mark_of(*got).bytes(0, locked_column) != yes) {
         if (locked_ == on_locked::answer) {
             return refused(errc::conflict, "another transaction executes this key");
         }
@@ -309,20 +298,8 @@ void caller_transaction::add_calls(std::vector<call>& to, const unsent_write& fr
 }
 
 failure caller_transaction::explain(failure why) const {
-    if (why.detail.find(broken_mark) != std::string::npos) {
-        return broken("the work has ended the transaction it ran in, or rolled it back to a point "
-                      "before it began");
-    }
-    const bool is_there_now =
-        why.detail.find("(23505)") != std::string::npos &&
-        why.detail.find(options_.table_prefix + "record_pkey") != std::string::npos;
-    if (is_there_now || why.detail.find(changed_mark) != std::string::npos) {
-        return refused(errc::conflict, "the record was changed meanwhile, without a transaction");
-    }
-    if (why.detail.find("(25P02)") != std::string::npos) {
-        return broken("a statement of the work has failed, and with it the transaction");
-    }
-    return why;
+    return explained(std::move(why), options_.table_prefix,
+                     on_->owners_failed() ? whose::works : whose::ours);
 }
 
 result<void> caller_transaction::save(const record_id& id, const record& after,
@@ -332,10 +309,7 @@ result<void> caller_transaction::save(const record_id& id, const record& after,
     if (at == held_.rend()) return broken("the record was not locked in this transaction");
     held_key key = std::move(*at);
     held_.erase(std::next(at).base(), held_.end());
-    if (auto idle = check_idle(); !idle) return broken("the work has left a query under way");
-    if (PQtransactionStatus(handle_) == PQTRANS_IDLE) {
-        return broken("the work has ended the transaction it ran in");
-    }
+    if (auto fits = check_work_left(); !fits) return fits;
     unsent_write made = make_write(std::move(key), after, seen_fence);
     // Our own COMMIT follows at once and takes it along; what a caller commits must be there now.
     if (owner_ == owner::us && made.key.outermost) {
@@ -356,10 +330,7 @@ result<void> caller_transaction::commit() {
     const auto unsent = std::exchange(unsent_, std::nullopt);
     held_.clear();
     owner_ = owner::nobody;
-    if (auto idle = check_idle(); !idle) return broken("the work has left a query under way");
-    if (PQtransactionStatus(handle_) == PQTRANS_IDLE) {
-        return broken("the work has ended the transaction it ran in");
-    }
+    if (auto fits = check_work_left(); !fits) return fits;
     std::vector<call> calls;
     if (unsent) add_calls(calls, *unsent);
     calls.push_back({texts_.commit.name, {}});
@@ -373,6 +344,41 @@ result<void> caller_transaction::commit() {
     return broken("a statement of the work has failed, and with it the transaction");
 }
 
+// ---- all at once ------------------------------------------------------------------------------
+
+result<void> caller_transaction::begin_blind(const record_id& id) {
+    if (auto begun = begin(on_locked::answer); !begun) return begun;
+    const held_key& key = held_.emplace_back(held_key{.id = id, .token = new_token()});
+    const auto number = big_endian(lock_number(options_.table_prefix, id));
+    const call calls[]{{texts_.begin.name, {}},
+                       {texts_.mark_blind.name, {view(key.token), view(number)}}};
+    begun_ = true;
+    return on_->queue(calls);
+}
+
+result<record_stamp> caller_transaction::commit_blind(const record_id& id, const record& made) {
+    if (held_.empty() || held_.back().id != id) return broken("the record was not locked");
+    const unsent_write write = make_write(std::exchange(held_, {}).back(), made, 0);
+    owner_ = owner::nobody;
+    call add{texts_.add_blind.name, id_values(id)};
+    add.values.push_back(view(write.key.token));
+    write.record.append_to(add.values);
+    const call calls[]{std::move(add), {texts_.commit.name, {}}};
+    auto done = on_->pipeline(calls, no_deadline);
+    if (!done) {
+        in_doubt_ = done.error().possible == effect::unknown;
+        if (has_forgotten(done.error())) {
+            prepared_ = false;
+            return refused(errc::conflict, "the session has forgotten its statements");
+        }
+        return explain(std::move(done).error());
+    }
+    if (done->back().tag() != "COMMIT") return broken("a statement of the work has failed");
+    const rows& stamp = (*done)[done->size() - 2];
+    return record_stamp{.fence = static_cast<std::uint64_t>(stamp.integer(0, 0)),
+                        .expires_at = stamp.time(0, 1)};
+}
+
 bool caller_transaction::asks_to_repeat() const {
     // Work that has rolled back to a savepoint of its own goes on as if nothing had happened.
     if (PQtransactionStatus(handle_) != PQTRANS_INERROR) return false;
@@ -384,10 +390,7 @@ void caller_transaction::rollback() {
     held_.clear();
     unsent_.reset();
     owner_ = owner::nobody;
-    // The work may have left the results of a query behind.
-    if (PQpipelineStatus(handle_) == PQ_PIPELINE_OFF) {
-        while (PGresult* const left = PQgetResult(handle_)) PQclear(left);
-    }
+    on_->drain(no_deadline);
     const auto status = PQtransactionStatus(handle_);
     if (status == PQTRANS_INTRANS || status == PQTRANS_INERROR) {
         static_cast<void>(on_->query("ROLLBACK", no_deadline));

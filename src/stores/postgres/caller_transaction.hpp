@@ -30,6 +30,8 @@ public:
     result<locked_record> lock(const record_id& id);
     result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence);
     result<void> commit();
+    result<void> begin_blind(const record_id& id);
+    result<record_stamp> commit_blind(const record_id& id, const record& made);
     [[nodiscard]] bool asks_to_repeat() const;
     void rollback();
     [[nodiscard]] const void* handle() const { return handle_; }
@@ -54,6 +56,7 @@ private:
     };
 
     result<void> check_idle();
+    result<void> check_work_left();
     void forget_lost_connection();
     result<void> prepare();
     result<void> reconnect();

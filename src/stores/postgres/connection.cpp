@@ -156,8 +156,11 @@ bool connection::went_away_while_idle() {
     return false;
 }
 
-result<std::vector<rows>> connection::pipeline(std::span<const call> calls, local_time deadline) {
-    if (lost_ || went_away_while_idle()) return give_up(native_failure(ending::rolled_back));
+result<void> connection::queue(std::span<const call> calls) {
+    const bool idle = PQpipelineStatus(it_) == PQ_PIPELINE_OFF;
+    if (lost_ || (idle && went_away_while_idle())) {
+        return give_up(native_failure(ending::rolled_back));
+    }
     SEMEL_ASSERT(PQenterPipelineMode(it_) == 1);
     for (const call& one : calls) {
         values_.clear();
@@ -173,8 +176,24 @@ result<std::vector<rows>> connection::pipeline(std::span<const call> calls, loca
             return give_up(native_failure(ending::rolled_back));
         }
     }
+    return {};
+}
+
+result<std::vector<rows>> connection::pipeline(std::span<const call> calls, local_time deadline) {
+    owners_failed_ = false;
+    if (auto queued = queue(calls); !queued) return std::move(queued).error();
     if (PQpipelineSync(it_) == 0) return give_up(native_failure(ending::unknown));
-    return collect(mode::pipeline, deadline);
+    auto got = collect(mode::pipeline, deadline);
+    owners_failed_ = !got && not_done_ > calls.size();
+    return got;
+}
+
+void connection::drain(local_time deadline) {
+    if (PQpipelineStatus(it_) == PQ_PIPELINE_OFF) {
+        while (PGresult* const left = PQgetResult(it_)) PQclear(left);
+    } else if (PQpipelineSync(it_) != 0) {
+        static_cast<void>(collect(mode::pipeline, deadline));
+    }
 }
 
 result<void> connection::prepare(std::span<const preparation> all, local_time deadline) {
@@ -214,6 +233,7 @@ result<void> connection::await_result(local_time deadline, ending unless_told) {
 result<std::vector<rows>> connection::collect(mode how, local_time deadline) {
     std::vector<rows> got;
     std::optional<failure> error;
+    not_done_ = 0;
     while (true) {
         auto ready = await_result(deadline, ending::unknown);
         if (!ready) return error ? give_up(*std::move(error)) : std::move(ready).error();
@@ -227,16 +247,24 @@ result<std::vector<rows>> connection::collect(mode how, local_time deadline) {
         }
         rows owned{one};
         const auto status = PQresultStatus(one);
-        if (status == PGRES_PIPELINE_SYNC) break;
+        if (status == PGRES_PIPELINE_SYNC) {
+            // Only at our own, which is the last: the owner may have queued some, too.
+            if (PQexitPipelineMode(it_) == 1) break;
+            continue;
+        }
         if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
             got.push_back(std::move(owned));
-        } else if (status == PGRES_FATAL_ERROR && !error) {
+        } else if (!error && status == PGRES_FATAL_ERROR) {
             error = failure_of(
                 {.state = field(one, PG_DIAG_SQLSTATE), .message = PQresultErrorMessage(one)},
                 ending::unknown);
+        } else if (!error && status == PGRES_PIPELINE_ABORTED) {
+            // The owner has read what failed, and gone on.
+            error = failure_of({.state = "25P02", .message = "a statement before has failed"},
+                               ending::unknown);
         }
+        if (error) ++not_done_;
     }
-    if (how == mode::pipeline) SEMEL_ASSERT(PQexitPipelineMode(it_) == 1);
     if (!error) return got;
     // The server has gone on to the end after the error: the transaction is rolled back.
     error->possible = effect::none;

@@ -71,9 +71,16 @@ public:
     [[nodiscard]] result<progress> advance(local_time deadline);
 
     // Sends all, then waits for all: one round trip, one transaction, one commit. A failure with
-    // effect::none has left nothing behind.
+    // effect::none has left nothing behind. What the owner of a borrowed connection has queued in a
+    // pipeline of its own goes first, and its rows come first.
     [[nodiscard]] result<std::vector<rows>> pipeline(std::span<const call> calls,
                                                      local_time deadline);
+    // Begins a pipeline, or goes on with it, for others to add to and pipeline() to end.
+    [[nodiscard]] result<void> queue(std::span<const call> calls);
+    // Of the last pipeline: it was a statement of the owner's that failed, none of the calls.
+    [[nodiscard]] bool owners_failed() const { return owners_failed_; }
+    // Waits for all that is under way or queued, and drops what it gives.
+    void drain(local_time deadline);
     [[nodiscard]] result<void> prepare(std::span<const preparation> all, local_time deadline);
 
     // Any SQL without parameters; the rows of the last statement, as text.
@@ -101,6 +108,8 @@ private:
     pg_conn* it_ = nullptr;
     bool owned_ = true;
     bool lost_ = false;
+    std::size_t not_done_ = 0; // statements of the last pipeline, from the one that failed on
+    bool owners_failed_ = false;
     int polling_ = 0; // what PQconnectPoll() waits for
     // Of the call that is being sent; kept for the next.
     std::vector<const char*> values_;

@@ -39,6 +39,14 @@ result<void> postgres_transaction::commit() {
     return state_->commit();
 }
 
+result<void> postgres_transaction::begin_blind(const record_id& id) {
+    return state_->begin_blind(id);
+}
+
+result<record_stamp> postgres_transaction::commit_blind(const record_id& id, const record& made) {
+    return state_->commit_blind(id, made);
+}
+
 bool postgres_transaction::asks_to_repeat() const {
     return state_->asks_to_repeat();
 }

@@ -26,19 +26,48 @@ std::string unless(const std::string& holds, std::string_view mark) {
     return "(CASE WHEN " + holds + " THEN '0' ELSE '" + std::string{mark} + "' END)::bigint";
 }
 
-std::string add_text() {
+std::string same_transaction() {
+    return unless("position($4::text IN current_setting('semel.owner', true)) > 0", broken_mark);
+}
+
+// The columns, and for each its parameter, as `value` puts it.
+template <class Value>
+std::string insert_text(std::string_view before, std::string_view behind, Value value) {
     std::string columns;
     std::string values;
     int next = 5;
     for (const auto& column : record_columns) {
         columns += ", " + std::string{column.name};
-        values += ", $" + std::to_string(next++) + "::" + std::string{postgres::name(column.of)};
-        if (column.name != "fence") continue;
-        values += " + " + unless("position($4::text IN current_setting('semel.owner', true)) > 0",
-                                 broken_mark);
+        const std::string given =
+            "$" + std::to_string(next++) + "::" + std::string{postgres::name(column.of)};
+        values += ", " + value(column.name, given);
     }
-    return "INSERT INTO semel_record (tenant, operation, key" + columns +
-           ") VALUES ($1::bytea, $2::bytea, $3::bytea" + values + ")";
+    return "INSERT INTO semel_record (tenant, operation, key" + columns + ") " +
+           std::string{before} + "$1::bytea, $2::bytea, $3::bytea" + values + std::string{behind};
+}
+
+std::string add_text() {
+    return insert_text("VALUES (", ")", [](std::string_view column, const std::string& given) {
+        return column == "fence" ? given + " + " + same_transaction() : given;
+    });
+}
+
+// The rule for a fence is that of the record machine.
+std::string add_blind_text() {
+    const auto value = [](std::string_view column, const std::string& given) {
+        if (column == "fence")
+            return "greatest(now, floor + " + given + ") + " + same_transaction();
+        for (const std::string_view one :
+             {"lease_until", "begun_at", "expires_at", "created_at", "updated_at"}) {
+            if (column == one) return "now + " + given;
+        }
+        return given;
+    };
+    return insert_text("SELECT ",
+                       " FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS "
+                       "now, (SELECT value FROM semel_meta WHERE name = 'fence_floor') AS floor) t "
+                       "RETURNING fence, expires_at",
+                       value);
 }
 
 std::string replace_text() {
@@ -75,6 +104,10 @@ transaction_texts::transaction_texts(std::string_view prefix)
                     " ORDER BY position"},
       add{.name = "add", .text = add_text()},
       replace{.name = "replace", .text = replace_text()},
+      mark_blind{.name = "mark_blind",
+                 .text = "SELECT set_config('semel.owner', $1::text, true), " +
+                         unless("pg_try_advisory_xact_lock($2::bigint)", busy_mark)},
+      add_blind{.name = "add_blind", .text = add_blind_text()},
       unmark{.name = "unmark",
              .text = "SELECT set_config('semel.owner', "
                      "replace(current_setting('semel.owner', true), $1::text, ''), true)"},
@@ -83,18 +116,19 @@ transaction_texts::transaction_texts(std::string_view prefix)
       commit{.name = "commit", .text = "COMMIT"} {
     // Names are the session's, where stores with other prefixes may be at work too.
     for (auto* one : {&begin, &begin_committed, &mark, &patience, &wait, &restore, &look, &steps,
-                      &add, &replace, &unmark, &forget, &commit}) {
+                      &add, &replace, &mark_blind, &add_blind, &unmark, &forget, &commit}) {
         one->name = "semel_transaction_" + std::string{prefix} + one->name;
     }
-    for (auto* one : {&look, &steps, &add, &replace, &forget}) {
+    for (auto* one : {&look, &steps, &add, &replace, &add_blind, &forget}) {
         one->text = with_prefix(one->text, prefix);
     }
 }
 
 std::vector<preparation> transaction_texts::all() const {
     std::vector<preparation> made;
-    for (const auto* one : {&begin, &begin_committed, &mark, &patience, &wait, &restore, &look,
-                            &steps, &add, &replace, &unmark, &forget, &commit}) {
+    for (const auto* one :
+         {&begin, &begin_committed, &mark, &patience, &wait, &restore, &look, &steps, &add,
+          &replace, &mark_blind, &add_blind, &unmark, &forget, &commit}) {
         made.push_back({one->name, one->text});
     }
     return made;

@@ -33,13 +33,20 @@ struct transaction_texts {
     // is still the same one, and the record as it was seen:
     plain_statement add;     // not there; or else its primary key is violated
     plain_statement replace; // behind the columns: the fence that was seen
-    plain_statement unmark;  // $1 token: leaves it no longer in a transaction that goes on
-    plain_statement forget;  // $1-$3 id: its checkpoints
+    // For a transaction that is sent as a whole. Fails if somebody else holds the key: $1 token, $2
+    // the key's number.
+    plain_statement mark_blind;
+    // As `add`, with times and fence that count from nothing → its fence, and when it
+    // expires.
+    plain_statement add_blind;
+    plain_statement unmark; // $1 token: leaves it no longer in a transaction that goes on
+    plain_statement forget; // $1-$3 id: its checkpoints
     plain_statement commit;
 };
 
 // What they fail with; it stands in the server's message.
 inline constexpr std::string_view broken_mark = "semel:broken";
+inline constexpr std::string_view busy_mark = "semel:busy";
 inline constexpr std::string_view changed_mark = "semel:changed";
 
 } // namespace semel::postgres

@@ -86,14 +86,18 @@ protected:
     }
     std::string money() { return sql("SELECT sum(money) FROM " + account_table()); }
 
-    // The work's first half is done: now the survivor waits for it, and it for the survivor.
-    void run_into_deadlock() {
+    // The work's first half is done: now the survivor waits for it, and whoever runs the second
+    // half then waits for the survivor.
+    void run_first_half() {
         run(add_to(1));
         first_half_.count_down();
         while (!waits_for_lock(account_table())) {
             // The server answers from what it knew a moment ago, if asked too often.
             std::this_thread::sleep_for(std::chrono::milliseconds{150});
         }
+    }
+    void run_into_deadlock() {
+        run_first_half();
         run(add_to(2));
     }
     std::jthread start_survivor() {

@@ -1,0 +1,59 @@
+#include "stores/postgres/transaction_failures.hpp"
+
+#include <utility>
+
+#include "stores/postgres/transaction_texts.hpp"
+
+namespace semel::postgres {
+
+namespace {
+
+bool says(const failure& why, std::string_view words) {
+    return why.detail.find(words) != std::string::npos;
+}
+
+} // namespace
+
+failure refused(errc code, std::string detail) {
+    return {.code = code, .possible = effect::none, .detail = "postgres: " + std::move(detail)};
+}
+
+failure broken(std::string detail) {
+    return refused(errc::transaction_broken, std::move(detail));
+}
+
+result<void> check_isolation(std::string_view level) {
+    if (level == "read committed" || level == "read uncommitted") return {};
+    return refused(errc::unsupported,
+                   "the transaction is " + std::string{level} +
+                       ", where a look-up may miss what others have committed; use READ COMMITTED");
+}
+
+bool has_forgotten(const failure& why) {
+    return says(why, "(26000)");
+}
+
+failure explained(failure why, const std::string& table_prefix, whose statement) {
+    if (says(why, busy_mark)) {
+        return refused(errc::conflict, "another transaction executes this key");
+    }
+    if (statement == whose::works) {
+        // A deadlock is not the work's fault: transact() begins again.
+        if (why.code == errc::conflict) return why;
+        return broken("a statement that the work has queued failed: " + why.detail);
+    }
+    if (says(why, broken_mark)) {
+        return broken("the work has ended the transaction it ran in, or rolled it back to a point "
+                      "before it began");
+    }
+    const bool is_there_now = says(why, "(23505)") && says(why, table_prefix + "record_pkey");
+    if (is_there_now || says(why, changed_mark)) {
+        return refused(errc::conflict, "the record was changed meanwhile, without a transaction");
+    }
+    if (says(why, "(25P02)")) {
+        return broken("a statement of the work has failed, and with it the transaction");
+    }
+    return why;
+}
+
+} // namespace semel::postgres

@@ -1,0 +1,27 @@
+// What went wrong in a transaction on the caller's connection, in semel's words. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "semel/result.hpp"
+
+namespace semel::postgres {
+
+[[nodiscard]] failure refused(errc code, std::string detail);
+
+// The work has not left the transaction as it found it.
+[[nodiscard]] failure broken(std::string detail);
+
+// errc::unsupported unless a look-up in it sees what others have committed.
+[[nodiscard]] result<void> check_isolation(std::string_view level);
+
+// DISCARD ALL and DEALLOCATE take our statements with them.
+[[nodiscard]] bool has_forgotten(const failure& why);
+
+enum class whose { ours, works };
+
+// For a pipeline with a write of ours that failed: whose statement it was decides what it means.
+[[nodiscard]] failure explained(failure why, const std::string& table_prefix, whose statement);
+
+} // namespace semel::postgres
