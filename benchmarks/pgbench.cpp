@@ -18,9 +18,11 @@ double pgbench::rate(const pgbench_run& what) const {
     std::ofstream{file, std::ios::trunc} << what.script;
     const std::size_t threads = std::min<std::size_t>(2, what.clients);
     const long length = std::max(1L, std::lround(what.most.count()));
-    const std::string command = "pgbench -n -M prepared -c " + std::to_string(what.clients) +
-                                " -j " + std::to_string(threads) + " -T " + std::to_string(length) +
-                                " -f '" + file.string() + "' '" + url_ + "' 2>&1";
+    std::string command = "pgbench -n -M prepared -c " + std::to_string(what.clients) + " -j " +
+                          std::to_string(threads) + " -T " + std::to_string(length) + " -f '" +
+                          file.string() + "'";
+    for (const auto& [name, value] : what.parameters) command += " -D '" + name + "=" + value + "'";
+    command += " '" + url_ + "' 2>&1";
     FILE* const from = ::popen(command.c_str(), "r");
     if (from == nullptr) throw std::runtime_error{"pgbench does not run"};
     double found = 0;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "bench.hpp"
@@ -10,7 +11,8 @@
 namespace semel::bench {
 
 struct pgbench_run {
-    std::string script = {}; // in pgbench's own language
+    std::string script = {};                            // in pgbench's own language
+    std::map<std::string, std::string> parameters = {}; // of its statements: :name
     std::size_t clients = 32;
     seconds most{1}; // whole seconds
 };

@@ -52,6 +52,10 @@ public:
     void run(const char* prepared) {
         check(PQexecPrepared(on_, prepared, 0, nullptr, nullptr, nullptr, 0));
     }
+    void queue(const char* prepared) {
+        require(PQsendQueryPrepared(on_, prepared, 0, nullptr, nullptr, nullptr, 0) == 1,
+                PQerrorMessage(on_));
+    }
     [[nodiscard]] PGconn* native() { return on_; }
 
 private:
@@ -109,13 +113,10 @@ public:
     }
 
     std::size_t transactions(std::size_t threads, seconds most) {
-        const std::uint64_t before = next_;
-        static_cast<void>(time_threads(threads, [&](std::size_t thread) {
-            for (const stopwatch watch; watch.elapsed() < most;) {
-                require(transact(*desks_[thread], next_++).executed(), "semel: not executed");
-            }
-        }));
-        return next_ - before;
+        return run_transactions(threads, most, &semel_side::transact);
+    }
+    std::size_t blind_transactions(std::size_t threads, seconds most) {
+        return run_transactions(threads, most, &semel_side::transact_blind);
     }
 
 private:
@@ -138,6 +139,22 @@ private:
             at.on.run("order");
             return answer_body();
         });
+    }
+    outcome<std::string> transact_blind(desk& at, std::uint64_t number) {
+        return engine_.transact_blind<std::string>(at.port, request_for(key_of(number)), [&] {
+            at.on.queue("order");
+            return answer_body();
+        });
+    }
+    std::size_t run_transactions(std::size_t threads, seconds most,
+                                 outcome<std::string> (semel_side::*one)(desk&, std::uint64_t)) {
+        const std::uint64_t before = next_;
+        static_cast<void>(time_threads(threads, [&](std::size_t thread) {
+            for (const stopwatch watch; watch.elapsed() < most;) {
+                require((this->*one)(*desks_[thread], next_++).executed(), "semel: not executed");
+            }
+        }));
+        return next_ - before;
     }
 
     engine engine_;
@@ -219,9 +236,10 @@ private:
 struct rates {
     double in_flight = 0, many = 0, lone = 0;
     double replay_in_flight = 0, replay_many = 0, replay_lone = 0;
-    double transact_many = 0, transact_lone = 0;
+    double transact_many = 0, transact_lone = 0, blind_many = 0, blind_lone = 0;
     double two_commits = 0, look_up = 0;
     double order = 0, claim_update = 0, shape_many = 0, shape_lone = 0;
+    double blind_shape_many = 0, blind_shape_lone = 0;
     double bare_groups = 0, bare_lone = 0, bare_replay = 0;
 };
 
@@ -234,7 +252,10 @@ template <class Run> double rate(Run run) {
 rates one_round(semel_side& semel, bare_side& bare, const pgbench& pg,
                 const postgres_scripts& scripts, seconds most) {
     const auto pgbench_rate = [&](const std::string& script, std::size_t how_many) {
-        return pg.rate({.script = script, .clients = how_many, .most = most});
+        return pg.rate({.script = script,
+                        .parameters = scripts.parameters,
+                        .clients = how_many,
+                        .most = most});
     };
     rates made;
     made.in_flight = rate([&] { return semel.first_in_flight(most); });
@@ -247,9 +268,13 @@ rates one_round(semel_side& semel, bare_side& bare, const pgbench& pg,
     made.transact_many = rate([&] { return semel.transactions(clients, most); });
     made.shape_many = pgbench_rate(scripts.same_shape, clients);
     made.order = pgbench_rate(scripts.bare_order, clients);
+    made.blind_many = rate([&] { return semel.blind_transactions(clients, most); });
+    made.blind_shape_many = pgbench_rate(scripts.blind_shape, clients);
     made.claim_update = pgbench_rate(scripts.claim_update, clients);
     made.transact_lone = rate([&] { return semel.transactions(1, most); });
     made.shape_lone = pgbench_rate(scripts.same_shape, 1);
+    made.blind_lone = rate([&] { return semel.blind_transactions(1, most); });
+    made.blind_shape_lone = pgbench_rate(scripts.blind_shape, 1);
     made.lone = rate([&] { return semel.first(1, most); });
     made.bare_lone = rate([&] { return bare.first(most); });
     made.replay_lone = rate([&] { return semel.replays(1, most); });
@@ -286,8 +311,16 @@ const std::vector<line>& lines() {
          at_least(0.6), &rates::transact_many, &rates::order},
         {"postgres transact, 32 callers, two writes", "pgbench, insert, order, update",
          at_least(1.2), &rates::transact_many, &rates::claim_update},
+        {"postgres blind, 32 callers", "pgbench, same statements in the same shape", at_least(0.9),
+         &rates::blind_many, &rates::blind_shape_many},
+        {"postgres blind, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT", at_least(0.6),
+         &rates::blind_many, &rates::order},
+        {"postgres blind, 32 callers, two writes", "pgbench, insert, order, update", at_least(1.2),
+         &rates::blind_many, &rates::claim_update},
         {"postgres transact, lone caller", "pgbench, same statements in the same shape",
          at_least(0.8), &rates::transact_lone, &rates::shape_lone},
+        {"postgres blind, lone caller", "pgbench, same statements in the same shape", at_least(0.8),
+         &rates::blind_lone, &rates::blind_shape_lone},
         {"postgres first, lone caller", "its bare statements", at_least(0.8), &rates::lone,
          &rates::bare_lone},
         {"postgres replay, lone caller", "its bare statements", at_least(0.8), &rates::replay_lone,

@@ -33,18 +33,30 @@ void replace(std::string& in, const std::string& what, const std::string& with) 
     }
 }
 
-std::string value_for(const postgres::column_definition& column) {
-    if (column.name == "fence") return ":k";
-    if (column.name == "result") return "decode(repeat('78', 120), 'hex')";
-    if (column.name == "fingerprint") return "decode(repeat('ab', 32), 'hex')";
-    switch (column.of) {
-    case postgres::type::uuid: return "'00112233-4455-6677-8899-aabbccddeeff'";
-    case postgres::type::bytea: return "''";
-    default: return column.name == "state" ? "1" : "0";
-    }
+std::string hex(const std::string& twice, int times) {
+    std::string made = "\\x";
+    for (int i = 0; i < times; ++i) made += twice;
+    return made;
 }
 
-// A statement of the driver with values where its parameters are. From the last: $1 is in $10.
+// What does not change from one record to the next. An answer of 120 bytes, as semel's.
+std::map<std::string, std::string> parameters_of_all() {
+    std::map<std::string, std::string> made{
+        {"tenant", "acme"}, {"operation", "ORDER_CREATE"}, {"token", "<1234567890123456789.1>"}};
+    for (const auto& column : postgres::record_columns) {
+        const std::string name{column.name};
+        if (column.of == postgres::type::uuid) {
+            made[name] = "00112233-4455-6677-8899-aabbccddeeff";
+        } else {
+            made[name] = column.of == postgres::type::bytea ? hex("", 0) : "1";
+        }
+    }
+    made["result"] = hex("78", 120);
+    made["fingerprint"] = hex("ab", 32);
+    return made;
+}
+
+// A statement of the driver with pgbench's parameters. From the last: $1 is in $10.
 std::string filled(const postgres::plain_statement& from, const std::vector<std::string>& values) {
     std::string made = from.text;
     for (std::size_t i = values.size(); i > 0; --i) {
@@ -54,16 +66,41 @@ std::string filled(const postgres::plain_statement& from, const std::vector<std:
     return made + ";\n";
 }
 
-std::string transaction(std::string_view table_prefix) {
-    const postgres::transaction_texts texts{table_prefix};
-    const std::vector<std::string> id{"'acme'", "'ORDER_CREATE'", "('k' || :k)"};
-    std::vector<std::string> write = id;
-    write.push_back("'<1234567890123456789.1>'"); // the mark of this transaction
-    for (const auto& column : postgres::record_columns) write.push_back(value_for(column));
-    return joined({"\\startpipeline\n", filled(texts.begin, {}),
-                   filled(texts.mark, {write[3], ":k"}), filled(texts.look, id), "\\endpipeline\n",
-                   order, "\\startpipeline\n", filled(texts.add, write), filled(texts.commit, {}),
-                   "\\endpipeline\n"});
+// Keys of 33 bytes, as semel's, and times that go on.
+constexpr std::string_view new_record = "\\set k random(1000000000000000, 9999999999999999)\n"
+                                        "\\set l random(1000000000000000, 9999999999999999)\n"
+                                        "\\set t 1800000000000000 + :l % 1000000000\n";
+const std::vector<std::string> id{":tenant", ":operation", "(:k || '-' || :l)"};
+
+// `time`: what a column of times is given.
+std::vector<std::string> record_values(std::string_view time, std::string_view fence) {
+    std::vector<std::string> made = id;
+    made.emplace_back(":token");
+    for (const auto& column : postgres::record_columns) {
+        const std::string_view name = column.name;
+        if (name == "fence") {
+            made.emplace_back(fence);
+        } else if (name.ends_with("_at") || name == "lease_until") {
+            made.emplace_back(time);
+        } else {
+            made.push_back(":" + std::string{name});
+        }
+    }
+    return made;
+}
+
+std::string transaction(const postgres::transaction_texts& texts) {
+    return joined({new_record, "\\startpipeline\n", filled(texts.begin, {}),
+                   filled(texts.mark, {":token", ":k"}), filled(texts.look, id), "\\endpipeline\n",
+                   order, "\\startpipeline\n", filled(texts.add, record_values(":t", ":k")),
+                   filled(texts.commit, {}), "\\endpipeline\n"});
+}
+
+std::string blind_transaction(const postgres::transaction_texts& texts) {
+    return joined({new_record, "\\startpipeline\n", filled(texts.begin, {}),
+                   filled(texts.mark_blind, {":token", ":k"}), order,
+                   filled(texts.add_blind, record_values(":grace", ":fence")),
+                   filled(texts.commit, {}), "\\endpipeline\n"});
 }
 
 std::string tables_with(std::size_t known) {
@@ -90,6 +127,8 @@ postgres_scripts::postgres_scripts(std::string_view table_prefix, std::size_t kn
               "'r' || :k;\n"),
       bare_order(joined({"BEGIN;\n", order, "COMMIT;\n"})),
       claim_update(joined({new_key, "BEGIN;\n", claim, order, complete, "COMMIT;\n"})),
-      same_shape(joined({new_key, transaction(table_prefix)})) {}
+      same_shape(transaction(postgres::transaction_texts{table_prefix})),
+      blind_shape(blind_transaction(postgres::transaction_texts{table_prefix})),
+      parameters(parameters_of_all()) {}
 
 } // namespace semel::bench

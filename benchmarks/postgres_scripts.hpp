@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,11 @@ struct postgres_scripts {
     std::string look_up;      // a finished record by its primary key
     std::string bare_order;   // BEGIN, the application's row, COMMIT
     std::string claim_update; // insert a record, the row, update the record: one transaction
-    std::string same_shape;   // the very statements of transact, travelling together as its own do
+    // The very statements of transact and transact_blind, travelling together as theirs do, with
+    // parameters where they have some.
+    std::string same_shape;
+    std::string blind_shape;
+    std::map<std::string, std::string> parameters;
 };
 
 } // namespace semel::bench
