@@ -241,10 +241,7 @@ const std::vector<line>& lines() {
          at_least(0.8), &rates::transact_lone, &rates::shape_lone},
         {"mysql first, lone caller", "bare client, insert and update", at_least(0.8), &rates::lone,
          &rates::two_commits_lone},
-        {"mysql replay, lone caller",
-         "bare client, look-up",
-         {},
-         &rates::replay_lone,
+        {"mysql replay, lone caller", "bare client, look-up", at_least(0.8), &rates::replay_lone,
          &rates::look_up_lone},
     };
     return all;

@@ -9,38 +9,54 @@ namespace semel::mysql {
 
 namespace {
 
+// The server's time is one for a round: taken by a statement of its own, or on the way by the only
+// one that writes, in which it does not change either.
 constexpr std::string_view server_now = "@n";
+const std::string taken_now = "(@n:=" + std::string{clock_expression} + ")";
+// So many repeats one after the other, and the next is taken for one: if it is not, it costs a
+// second round trip.
+constexpr int repeats_until_look = 16;
 // How many may be before us at the fence floor.
 constexpr int floor_wait = 10;
 
-// The time of a row: the server's, or that of a test.
-row_buffer& add_now(row_buffer& to, const pending& one) {
-    return one.of->now ? to.add(*one.of->now) : to.add_sql(server_now);
+bool is_begin(const pending& one) {
+    return std::holds_alternative<commands::begin>(one.of->what);
 }
 
-row_buffer& add_claim(row_buffer& to, const pending& one, const claim& by) {
+// One command that is new to the store, with the server's time: nearly always one statement is all.
+bool is_usual(const pending& one) {
+    return one.next == need::first_try && !one.of->now &&
+           (is_begin(one) || std::holds_alternative<commands::complete>(one.of->what));
+}
+
+} // namespace
+
+// The time of a row: the server's, or that of a test.
+row_buffer& rounds::add_now(row_buffer& to, const pending& one) const {
+    return one.of->now ? to.add(*one.of->now) : to.add_sql(now_text());
+}
+
+row_buffer& rounds::add_claim(row_buffer& to, const pending& one, const claim& by) const {
     return add_now(to, one).add(by.fence).add(by.owner);
 }
 
-void add_time(row_buffer& to, const pending& one, duration later) {
+void rounds::add_time(row_buffer& to, const pending& one, duration later) const {
     if (one.of->now) {
         to.add(*one.of->now + later);
     } else {
-        to.add_sql("@n+" + number_text(later.count()));
+        to.add_sql(std::string{now_text()} + "+" + number_text(later.count()));
     }
 }
 
 // fence = max(now in µs, floor + 1)
-void add_fence(row_buffer& to, const pending& one, std::uint64_t floor) {
-    const auto least = static_cast<std::int64_t>(floor + 1);
+void rounds::add_fence(row_buffer& to, const pending& one) const {
+    const auto least = static_cast<std::int64_t>(floor_ + 1);
     if (one.of->now) {
         to.add(std::max(one.of->now->time_since_epoch().count(), least));
     } else {
-        to.add_sql("GREATEST(@n," + number_text(least) + ")");
+        to.add_sql("GREATEST(" + std::string{now_text()} + "," + number_text(least) + ")");
     }
 }
-
-} // namespace
 
 row_buffer& rounds::batch::add(pending& one) {
     who.push_back(&one);
@@ -60,6 +76,7 @@ rounds::rounds(const statement_texts& texts, store_counters& counters)
 result<void> rounds::go(connection& on, std::span<pending* const> group, duration lock_wait,
                         local_time deadline) {
     clear();
+    choose_way(group, lock_wait);
     for (pending* one : group) send(*one);
     plan(lock_wait);
     counters_.round_trips.add();
@@ -71,6 +88,19 @@ result<void> rounds::go(connection& on, std::span<pending* const> group, duratio
         counters_.record_writes.add(writes_);
     }
     return {};
+}
+
+// Most callers come alone, or nearly so: what they pay for is not the rows but the statements.
+void rounds::choose_way(std::span<pending* const> group, duration lock_wait) {
+    way_ = way::any;
+    if (!texts_.has_compound() || lock_wait > duration{} || group.size() > 1) return;
+    const pending& one = *group.front();
+    if (!is_usual(one)) return;
+    if (mostly_new_ || !is_begin(one)) {
+        way_ = way::one_write;
+    } else if (repeats_ >= repeats_until_look) {
+        way_ = way::one_look;
+    }
 }
 
 // ---- sending ------------------------------------------------------------------------------------
@@ -87,6 +117,11 @@ void rounds::clear() {
     highest_erased_ = 0;
     writes_ = 0;
     sent_floor_ = floor_;
+    floor_text_ = "NULL";
+}
+
+std::string_view rounds::now_text() const {
+    return way_ == way::one_write ? std::string_view{taken_now} : server_now;
 }
 
 void rounds::send(pending& one) {
@@ -95,7 +130,7 @@ void rounds::send(pending& one) {
     if (one.next == need::nothing) return;
     if (one.next == need::save) return send_save(one);
     const command& what = one.of->what;
-    if (one.next == need::look) return send_look(one);
+    if (one.next == need::look || way_ == way::one_look) return send_look(one);
     if (const auto* begun = std::get_if<commands::begin>(&what)) return send_begin(one, *begun);
     if (const auto* done = std::get_if<commands::complete>(&what)) return send_complete(one, *done);
     if (const auto* failed = std::get_if<commands::fail>(&what)) return send_fail(one, *failed);
@@ -107,7 +142,7 @@ void rounds::send(pending& one) {
 void rounds::send_begin(pending& one, const commands::begin& what) {
     row_buffer& row = insert_.add(one);
     row.add(first_version_ + static_cast<std::int64_t>(insert_.who.size()) - 1);
-    add_fence(row, one, floor_);
+    add_fence(row, one);
     row.add(what.owner);
     add_time(row, one, what.lease);
     add_time(row, one, what.lease);
@@ -180,14 +215,18 @@ void rounds::add_writer(std::string_view statement) {
 }
 
 std::string rounds::count_rows(const batch* of, pending* saved) {
-    std::string variable = "@c" + std::to_string(counted_.size());
-    add_silent("SET " + variable + "=ROW_COUNT()");
+    std::string variable = "ROW_COUNT()"; // right behind its statement
+    if (way_ == way::any) {
+        variable = "@c" + std::to_string(counted_.size());
+        add_silent("SET " + variable + "=ROW_COUNT()");
+    }
     counted_.push_back({.variable = variable, .of = of, .saved = saved});
     return variable;
 }
 
 void rounds::plan(duration lock_wait) {
-    add_silent(texts_.clock());
+    if (way_ == way::one_look) return add_rows(load_text());
+    if (way_ == way::any) add_silent(texts_.clock());
     // Before any record: so those who remove something wait for each other in one place only.
     if (highest_erased_ > 0) add_writer(texts_.raise_floor(highest_erased_));
     plan_update(complete_update(), complete_);
@@ -231,6 +270,7 @@ void rounds::plan_put(const row_buffer& id, const judgement& it, const std::stri
 }
 
 std::string rounds::load_text() const {
+    if (way_ == way::one_look) return texts_.load(load_.rows, statement_texts::with::time);
     const bool steps = std::any_of(load_.who.begin(), load_.who.end(),
                                    [](const pending* one) { return one->wants_checkpoints; });
     return texts_.load(load_.rows,
@@ -246,17 +286,18 @@ void rounds::plan_look(duration lock_wait) {
     if (insert_first || !texts_.has_compound()) return plan_insert_then_look();
     add_rows(load_text());
     add_rows("IF FOUND_ROWS()<" + std::to_string(load_.who.size()) + " THEN " +
-             texts_.insert_returning(insert_.rows) + ";" + texts_.floor() + ";END IF");
+             texts_.insert_returning(insert_.rows) + ";SELECT " + texts_.floor() +
+             " INTO @g;END IF");
+    floor_text_ = "@g";
     ++writers_;
 }
 
 // The look tells by their versions which are new; if all are, there is nothing to look for.
 void rounds::plan_insert_then_look() {
     add_writer(texts_.insert(insert_.rows));
-    add_silent("SET @i=ROW_COUNT()");
-    add_silent(texts_.floor());
+    floor_text_ = texts_.floor();
     if (texts_.has_compound() && load_.who.size() == insert_.who.size()) {
-        add_rows("IF @i<" + std::to_string(insert_.who.size()) + " THEN " + load_text() +
+        add_rows("IF ROW_COUNT()<" + std::to_string(insert_.who.size()) + " THEN " + load_text() +
                  ";END IF");
     } else {
         add_rows(load_text());
@@ -264,7 +305,7 @@ void rounds::plan_insert_then_look() {
 }
 
 void rounds::plan_times() {
-    std::string times = "SELECT @n,@i,@g";
+    std::string times = "SELECT @n," + floor_text_;
     for (const auto& one : counted_) times += "," + one.variable;
     add_rows(times);
 }
@@ -272,7 +313,7 @@ void rounds::plan_times() {
 // One statement that writes commits by itself; several are a transaction. What waits for locks is
 // timed, and a COMMIT must not be: an error could come when it is done.
 script rounds::make_script(duration lock_wait) const {
-    if (!texts_.has_compound()) return make_plain_script();
+    if (!texts_.has_compound() || way_ == way::one_look) return make_plain_script();
     if (writers_ == 0) return {.text = texts_.compound(text_)};
     if (lock_wait > duration{}) {
         // The floor is one row for all, held until a commit is flushed.

@@ -72,7 +72,14 @@ private:
         pending* saved = nullptr;
     };
 
+    enum class way {
+        any,
+        one_write, // one command, nearly always one statement, which takes the time on the way
+        one_look,  // one begin that is taken for a repeat
+    };
+
     void clear();
+    void choose_way(std::span<pending* const> group, duration lock_wait);
     void send(pending& one);
     void send_begin(pending& one, const commands::begin& what);
     void send_complete(pending& one, const commands::complete& what);
@@ -80,6 +87,12 @@ private:
     void send_renew(pending& one, const commands::renew& what);
     void send_look(pending& one);
     void send_save(pending& one);
+
+    [[nodiscard]] std::string_view now_text() const;
+    row_buffer& add_now(row_buffer& to, const pending& one) const;
+    row_buffer& add_claim(row_buffer& to, const pending& one, const claim& by) const;
+    void add_time(row_buffer& to, const pending& one, duration later) const;
+    void add_fence(row_buffer& to, const pending& one) const;
 
     void add_silent(std::string_view statement);
     void add_writer(std::string_view statement);
@@ -125,6 +138,8 @@ private:
     batch insert_, complete_, fail_, renew_, load_;
     std::vector<pending*> save_;
     std::string text_;
+    std::string floor_text_; // how the floor is read, behind what is inserted
+    way way_ = way::any;
     std::size_t silent_ = 0;  // statements that give no rows
     std::size_t writers_ = 0; // and those that write
     std::vector<counted> counted_;
@@ -137,6 +152,7 @@ private:
     // What is known from earlier rounds. A floor that is too old is noticed after inserting.
     std::uint64_t floor_ = 0;
     bool mostly_new_ = true; // keys that begin
+    int repeats_ = 0;        // rounds of them that were not
 };
 
 } // namespace semel::mysql

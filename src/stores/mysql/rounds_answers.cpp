@@ -38,6 +38,11 @@ id_view view(const record_id& id) {
 
 // The look, if there was one, what was inserted, if that was said, and the times.
 void rounds::take(std::span<rows> got) {
+    if (way_ == way::one_look) {
+        take_looked(got.front());
+        mostly_new_ = load_.who.front()->next == need::first_try;
+        return;
+    }
     take_times(got.back());
     got = got.first(got.size() - 1);
     if (got.size() > 1) take_inserted(got[1]);
@@ -51,16 +56,17 @@ void rounds::take(std::span<rows> got) {
     const auto fresh = std::count_if(insert_.who.begin(), insert_.who.end(),
                                      [](const pending* one) { return one->is_new; });
     mostly_new_ = got.empty() || 2 * static_cast<std::size_t>(fresh) >= insert_.who.size();
+    repeats_ = mostly_new_ ? 0 : repeats_ + 1;
 }
 
 void rounds::take_times(rows& got) {
     SEMEL_ASSERT(got.next());
     now_ = got.time(0);
-    if (!got.is_null(2)) {
-        floor_ = std::max(floor_, static_cast<std::uint64_t>(got.integer(2)));
+    if (!got.is_null(1)) {
+        floor_ = std::max(floor_, static_cast<std::uint64_t>(got.integer(1)));
     }
     floor_ = std::max(floor_, highest_erased_);
-    int column = 3;
+    int column = 2;
     for (const auto& one : counted_) {
         take_found(one, static_cast<std::uint64_t>(got.integer(column++)));
     }
@@ -147,6 +153,7 @@ void rounds::take_looked(rows& got) {
 void rounds::take_row(pending& one, const rows& got, sighting& to) {
     // What was there has been removed since, and the key was free.
     if (one.is_new) return;
+    if (way_ == way::one_look) now_ = got.time(loaded::now);
     if (!to.row) {
         to.version = got.integer(loaded::version);
         if (place_of_new(to.version) < insert_.who.size()) {

@@ -182,7 +182,7 @@ statement_texts::statement_texts(std::string_view prefix, mysql_dialect dialect)
     if (dialect == mysql_dialect::mariadb) {
         briefly_ = "SET STATEMENT innodb_lock_wait_timeout=1 FOR ";
     }
-    floor_ = "SELECT value INTO @g FROM " + meta_ + " WHERE name='fence_floor'";
+    floor_ = "(SELECT value FROM " + meta_ + " WHERE name='fence_floor')";
     // IGNORE is about keys that are there; what else it would pass over cannot happen: sizes are
     // checked before, and every column is given what it can hold.
     insert_head_ = "INSERT IGNORE INTO " + record_ +
@@ -192,7 +192,7 @@ statement_texts::statement_texts(std::string_view prefix, mysql_dialect dialect)
 }
 
 std::string_view statement_texts::clock() {
-    static const std::string text = "SET @n=" + std::string{clock_expression} + ",@i=NULL,@g=NULL";
+    static const std::string text = "SET @n=" + std::string{clock_expression} + ",@g=NULL";
     return text;
 }
 
@@ -258,8 +258,9 @@ std::string statement_texts::load(const row_buffer& ids, with what) const {
                  " c FORCE INDEX (PRIMARY) ON c.tenant=r.tenant AND c.operation=r.operation AND "
                  "c.`key`=r.`key`";
     }
-    return "SELECT r.version," + columns + "," + steps + ",r.tenant,r.operation,r.`key` FROM " +
-           record_ + " r FORCE INDEX (PRIMARY)" + joined + " WHERE " + one_of(ids, "r.");
+    const std::string now = what == with::time ? "," + std::string{clock_expression} : "";
+    return "SELECT r.version," + columns + "," + steps + ",r.tenant,r.operation,r.`key`" + now +
+           " FROM " + record_ + " r FORCE INDEX (PRIMARY)" + joined + " WHERE " + one_of(ids, "r.");
 }
 
 std::string statement_texts::save(const row_buffer& id, std::int64_t version,

@@ -51,6 +51,7 @@ inline constexpr int version = 0;
 inline constexpr int record = 1;
 inline constexpr int checkpoint = record + static_cast<int>(record_columns.size());
 inline constexpr int tenant = checkpoint + 3;
+inline constexpr int now = tenant + 3;    // with::time
 inline constexpr int steps = record + 15; // how many checkpoints there are
 } // namespace loaded
 static_assert(record_columns[15] == "checkpoints");
@@ -59,9 +60,9 @@ class statement_texts {
 public:
     statement_texts(std::string_view prefix, mysql_dialect dialect);
 
-    // Leaves the server's time in @n, and nothing in @i and @g.
+    // Leaves the server's time in @n, and nothing in @g.
     [[nodiscard]] static std::string_view clock();
-    // Leaves the fence floor in @g. Locks nothing, as SET @g=(SELECT …) would.
+    // The fence floor, as a value. For a SELECT: in a SET it would lock.
     [[nodiscard]] const std::string& floor() const { return floor_; }
 
     [[nodiscard]] std::string update(const batch_update& what, const row_buffer& rows) const;
@@ -73,7 +74,7 @@ public:
     [[nodiscard]] std::string insert_returning(const row_buffer& rows) const;
 
     // Most records have no checkpoints, and to look for them is dear.
-    enum class with { columns, checkpoints };
+    enum class with { columns, checkpoints, time };
     // tenant, operation, key → what `loaded` names, for those that are there
     [[nodiscard]] std::string load(const row_buffer& ids, with what) const;
 

@@ -57,6 +57,23 @@ TEST_F(SqlCosts, AReplayIsOneRoundTripAndWritesNothing) {
     EXPECT_EQ(last_, one_look);
 }
 
+TEST_F(SqlCosts, ANewKeyAmongManyRepeatsIsAtMostOneLookMore) {
+    const claim by = start("k");
+    (void)said<answers::stored>(ask("k", complete_with(by, "x")));
+    for (int i = 0; i < 40; ++i) {
+        EXPECT_EQ(said<answers::replay>(ask("k", begin_by(bert))).result.body, "x");
+        EXPECT_EQ(last_, one_look);
+    }
+
+    (void)start("new");
+    EXPECT_LE(last_.round_trips, 2U);
+    EXPECT_EQ(last_.commits, 1U);
+    EXPECT_EQ(last_.record_writes, 1U);
+
+    (void)start("newer");
+    EXPECT_EQ(last_, one_write);
+}
+
 TEST_F(SqlCosts, ACachedReplayIsNoRoundTrip) {
     const auto near = cached(open());
     const claim by = said<answers::started>(near->call(id_of("k"), begin_by(anna))).by;
