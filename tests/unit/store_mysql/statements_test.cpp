@@ -59,10 +59,6 @@ TEST(MysqlStatements, TimeIsReadByTheServer) {
     EXPECT_TRUE(contains(std::string{statement_texts::clock()}, "UTC_TIMESTAMP(6)"));
 }
 
-TEST(MysqlStatements, TheFloorIsReadByAStatementThatLocksNothing) {
-    EXPECT_EQ(mariadb.floor(), "SELECT value INTO @g FROM pay_meta WHERE name='fence_floor'");
-}
-
 TEST(MysqlStatements, CheckpointsAreLookedForOnlyWhereSomebodyWantsThem) {
     using with = statement_texts::with;
     EXPECT_FALSE(contains(mariadb.load(ids(2), with::columns), "pay_checkpoint"));
