@@ -108,10 +108,12 @@ result<void> check_version(std::int64_t found, std::string_view prefix) {
 
 result<migration_report> migrate(connection& on, std::string_view prefix, migrate_mode mode,
                                  local_time deadline) {
-    const auto patience =
+    const auto left =
         std::chrono::ceil<std::chrono::seconds>(deadline - local_clock::now()).count();
-    auto locked = on.query("SELECT GET_LOCK(" + lock_name(prefix) + "," +
-                               std::to_string(std::max<std::int64_t>(patience, 0)) + ")",
+    const std::string patience = std::to_string(std::max<std::int64_t>(left, 1));
+    // Every statement about a table locks rows of the server's own, which others may hold.
+    auto locked = on.query("SET SESSION innodb_lock_wait_timeout=" + patience +
+                               ";SELECT GET_LOCK(" + lock_name(prefix) + "," + patience + ")",
                            deadline);
     if (!locked) return std::move(locked).error();
     if (!locked->next() || locked->integer(0) != 1) {

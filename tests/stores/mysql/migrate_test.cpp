@@ -87,6 +87,22 @@ TEST_F(MysqlMigrate, WhatAnInterruptedRunHasLeftIsTakenUpAgain) {
     EXPECT_TRUE(open(prefix_.url() + "&lanes=1"));
 }
 
+// Records are not waited for, but what others do to the tables is, and to the server's own tables
+// about tables.
+TEST_F(MysqlMigrate, AMigrationWaitsForLocks) {
+    (void)migrate(prefix_.url(), migrate_mode::run).value();
+    client_.sql("UPDATE " + prefix_.name() + "meta SET value = 0 WHERE name = 'schema_version'");
+    testing_support::mysql_client stranger;
+    stranger.sql("BEGIN");
+    stranger.sql("SELECT * FROM " + prefix_.name() + "meta FOR UPDATE");
+    const std::jthread later{[&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds{50});
+        stranger.sql("ROLLBACK");
+    }};
+
+    EXPECT_TRUE(migrate(prefix_.url(), migrate_mode::run));
+}
+
 TEST_F(MysqlMigrate, ATableOfSomebodyElseIsNoticedWhenTheStoreIsOpened) {
     client_.sql("CREATE TABLE " + prefix_.name() + "audit (x INT)");
     (void)migrate(prefix_.url(), migrate_mode::run).value();
