@@ -22,7 +22,8 @@ record_id id_of(std::uint64_t number) {
 bare_postgres::bare_postgres(const postgres::session_options& options)
     : session_(options),
       insert_(options.texts.insert),
-      complete_(options.texts.complete),
+      insert_new_(options.texts.insert_new),
+      complete_(options.texts.complete_there),
       load_(options.texts.load) {
     session_.open().value();
 }
@@ -36,12 +37,9 @@ postgres::rows bare_postgres::ask(std::initializer_list<postgres::batch_call*> w
     return std::move(std::move(got).value().back());
 }
 
-void bare_postgres::add_claim(std::uint64_t number) {
-    const record_id id = id_of(number);
+void bare_postgres::add_claim(postgres::column_group& row, const record_id& id) {
     const commands::begin what{.owner = owner, .lease = std::chrono::seconds{30}};
-    postgres::column_group& row = insert_.add(nobody_);
-    postgres::add_id(row, id);
-    row.add_null().add(owner).add(what.lease);
+    row.add(owner).add(what.lease);
     row.add(static_cast<std::int64_t>(what.policy.on_lease_expiry));
     row.add(std::int64_t{what.policy.attempts_max});
     row.add(what.policy.grace).add(what.policy.processing_max);
@@ -49,13 +47,19 @@ void bare_postgres::add_claim(std::uint64_t number) {
 }
 
 void bare_postgres::claim(std::uint64_t first, std::size_t group) {
-    insert_.clear();
-    for (std::size_t i = 0; i < group; ++i) add_claim(first + i);
-    const auto got = ask({&insert_});
+    insert_new_.clear();
+    for (std::size_t i = 0; i < group; ++i) {
+        const record_id id = id_of(first + i);
+        postgres::column_group& row = insert_new_.add(nobody_);
+        postgres::add_id(row, id);
+        add_claim(row, id);
+    }
+    const auto got = ask({&insert_new_});
     require(got.count() == static_cast<int>(group), "bare: a new key was not claimed");
-    fences_.clear();
+    claims_.clear();
     for (int row = 0; row < got.count(); ++row) {
-        fences_.push_back(static_cast<std::uint64_t>(got.integer(row, 3)));
+        claims_.push_back({.fence = static_cast<std::uint64_t>(got.integer(row, 1)),
+                           .place = std::string{got.bytes(row, 2)}});
     }
 }
 
@@ -66,10 +70,10 @@ void bare_postgres::complete(std::uint64_t first, std::size_t group) {
         seal(result);
         postgres::column_group& row = complete_.add(nobody_);
         postgres::add_id(row, id_of(first + i));
-        row.add_null().add(fences_[i]).add(owner).add(duration{std::chrono::hours{24}});
+        row.add_null().add(claims_[i].fence).add(owner).add(duration{std::chrono::hours{24}});
         row.add(static_cast<std::int64_t>(result.kind)).add(result.checksum);
         row.add(std::string_view{result.type}).add(std::string_view{result.ref});
-        row.add(std::string_view{result.body});
+        row.add(std::string_view{result.body}).add(std::string_view{claims_[i].place});
     }
     require(ask({&complete_}).count() == static_cast<int>(group),
             "bare: a claim was not completed");
@@ -91,12 +95,15 @@ std::size_t bare_postgres::run_replays(std::size_t known, std::uint64_t seed, se
     std::size_t done = 0;
     for (; watch.elapsed() < most; ++done) {
         const std::uint64_t number = order.next();
+        const record_id id = id_of(number);
         insert_.clear();
         load_.clear();
-        add_claim(number);
-        postgres::column_group& row = load_.add(nobody_);
-        postgres::add_id(row, id_of(number));
-        row.add_null();
+        for (auto* one : {&insert_, &load_}) {
+            postgres::column_group& row = one->add(nobody_);
+            postgres::add_id(row, id);
+            row.add_null();
+            if (one == &insert_) add_claim(row, id);
+        }
         const auto got = ask({&insert_, &load_});
         require(got.count() == 1 && !got.is_null(0, 3), "bare: a known key was not found");
         require(postgres::read_record(got, 0, 4).value().result.body == answer_body(),

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "bench.hpp"
@@ -30,17 +31,23 @@ public:
     void preload(std::size_t count);
 
 private:
-    void add_claim(std::uint64_t number);
+    struct claimed {
+        std::uint64_t fence;
+        std::string place;
+    };
+
+    static void add_claim(postgres::column_group& row, const record_id& id);
     void claim(std::uint64_t first, std::size_t group);
     void complete(std::uint64_t first, std::size_t group);
     [[nodiscard]] postgres::rows ask(std::initializer_list<postgres::batch_call*> what);
 
     postgres::session session_;
     postgres::batch_call insert_;
+    postgres::batch_call insert_new_;
     postgres::batch_call complete_;
     postgres::batch_call load_;
     postgres::pending nobody_; // a call wants to know whose its rows are
-    std::vector<std::uint64_t> fences_;
+    std::vector<claimed> claims_;
 };
 
 } // namespace semel::bench

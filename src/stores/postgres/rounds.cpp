@@ -10,12 +10,8 @@ namespace semel::postgres {
 
 namespace {
 
-// Columns of `load`.
-constexpr int row_column = 0;
-constexpr int now_column = 1;
-constexpr int floor_column = 2;
-constexpr int version_column = 3;
-constexpr int record_column = 4;
+// So many begins one after the other whose keys were new, and the next are taken for new, too.
+constexpr std::size_t new_until_trust = 256;
 
 void add_now(column_group& to, const std::optional<time_point>& now) {
     if (now) {
@@ -25,6 +21,19 @@ void add_now(column_group& to, const std::optional<time_point>& now) {
     }
 }
 
+void add_claimed(column_group& to, const commands::begin& what) {
+    to.add(what.owner).add(what.lease);
+    to.add(static_cast<std::int64_t>(what.policy.on_lease_expiry));
+    to.add(std::int64_t{what.policy.attempts_max});
+    to.add(what.policy.grace).add(what.policy.processing_max);
+    if (what.content) {
+        to.add(what.content->as_string_view());
+    } else {
+        to.add_null();
+    }
+    to.add(std::string_view{what.attributes});
+}
+
 column_group& add_claim(batch_call& to, pending& one, const claim& by) {
     column_group& group = to.add(one);
     add_id(group, one.of->id);
@@ -32,28 +41,8 @@ column_group& add_claim(batch_call& to, pending& one, const claim& by) {
     return group.add(by.fence).add(by.owner);
 }
 
-std::uint64_t number(const rows& got, int row, int column) {
-    return static_cast<std::uint64_t>(got.integer(row, column));
-}
-
-void answer(pending& one, result<reply> with) {
-    one.of->answer = std::move(with);
-    one.next = need::nothing;
-    one.judged.reset();
-}
-
-pending& who(const batch_call& of, const rows& got, int row) {
-    return *of.who[static_cast<std::size_t>(got.integer(row, row_column) - 1)];
-}
-
-bool names(const rows& got, int row, const record_id& id) {
-    return got.bytes(row, 2) == id.key && got.bytes(row, 1) == id.operation &&
-           got.bytes(row, 0) == id.tenant;
-}
-
-duration retention_of(const command& what) {
-    if (const auto* one = std::get_if<commands::complete>(&what)) return one->retention;
-    return std::get<commands::fail>(what).retention;
+bool is_begin(const pending& one) {
+    return one.next == need::first_try && std::holds_alternative<commands::begin>(one.of->what);
 }
 
 } // namespace
@@ -79,6 +68,7 @@ rounds::rounds(const statement_texts& texts, store_counters& counters)
     : texts_(texts),
       counters_(counters),
       insert_(texts.insert),
+      insert_new_(texts.insert_new),
       complete_(texts.complete),
       complete_there_(texts.complete_there),
       fail_(texts.fail),
@@ -91,11 +81,19 @@ rounds::rounds(const statement_texts& texts, store_counters& counters)
 result<void> rounds::go(connection& on, std::span<pending* const> group, haste how,
                         local_time deadline) {
     clear();
+    trusting_ = seem_new(group);
     for (pending* one : group) send(*one);
     const auto all = calls(how);
     counters_.round_trips.add();
     auto got = on.pipeline(all, deadline);
-    if (!got) return std::move(got).error();
+    if (!got) {
+        // Most likely one of the keys is not new. Nothing was done, and with care it will be found.
+        const failure& why = got.error();
+        const bool mistaken =
+            trusting_ && why.possible == effect::none && why.code != errc::timed_out && !on.lost();
+        new_in_a_row_ = 0;
+        return mistaken ? go(on, group, how, deadline) : result<void>{why};
+    }
     take(std::span<const rows>{*got}.subspan(how == haste::impatient ? 1 : 0));
     if (writes_ > 0) {
         counters_.commits.add();
@@ -104,11 +102,18 @@ result<void> rounds::go(connection& on, std::span<pending* const> group, haste h
     return {};
 }
 
+// A look behind every insert, and a way round keys that are there, cost as much as the insert.
+bool rounds::seem_new(std::span<pending* const> group) const {
+    return new_in_a_row_ >= new_until_trust &&
+           std::none_of(group.begin(), group.end(),
+                        [](const pending* one) { return is_begin(*one) && one->of->now; });
+}
+
 // ---- sending ------------------------------------------------------------------------------------
 
 void rounds::clear() {
-    for (auto* one : {&insert_, &complete_, &complete_there_, &fail_, &renew_, &load_, &load_rest_,
-                      &save_, &erase_}) {
+    for (auto* one : {&insert_, &insert_new_, &complete_, &complete_there_, &fail_, &renew_, &load_,
+                      &load_rest_, &save_, &erase_}) {
         one->clear();
     }
     started_.clear();
@@ -122,7 +127,11 @@ void rounds::send(pending& one) {
     const command& what = one.of->what;
     const bool first = one.next == need::first_try;
     if (const auto* it = std::get_if<commands::begin>(&what); it != nullptr && first) {
-        send_begin(one, *it);
+        if (trusting_) {
+            send_new(one, *it);
+        } else {
+            send_begin(one, *it);
+        }
     } else if (const auto* done = std::get_if<commands::complete>(&what);
                done != nullptr && (first || one.next == need::by_key)) {
         send_complete(one, *done);
@@ -142,17 +151,14 @@ void rounds::send_begin(pending& one, const commands::begin& what) {
     column_group& group = insert_.add(one);
     add_id(group, one.of->id);
     add_now(group, one.of->now);
-    group.add(what.owner).add(what.lease);
-    group.add(static_cast<std::int64_t>(what.policy.on_lease_expiry));
-    group.add(std::int64_t{what.policy.attempts_max});
-    group.add(what.policy.grace).add(what.policy.processing_max);
-    if (what.content) {
-        group.add(what.content->as_string_view());
-    } else {
-        group.add_null();
-    }
-    group.add(std::string_view{what.attributes});
+    add_claimed(group, what);
     send_look(load_rest_, one);
+}
+
+void rounds::send_new(pending& one, const commands::begin& what) {
+    column_group& group = insert_new_.add(one);
+    add_id(group, one.of->id);
+    add_claimed(group, what);
 }
 
 void rounds::send_complete(pending& one, const commands::complete& what) {
@@ -226,173 +232,17 @@ void rounds::send_audit(batch_call& to) {
 std::vector<call> rounds::calls(haste how) {
     std::vector<call> made;
     if (how == haste::impatient) made.push_back({texts_.impatient.name, {}});
-    for (auto* one : {&complete_, &complete_there_, &fail_, &renew_, &save_, &erase_, &insert_,
-                      &load_rest_, &load_}) {
+    for (auto* one : {&complete_, &complete_there_, &fail_, &renew_, &save_, &erase_, &insert_new_,
+                      &insert_, &load_rest_, &load_}) {
         if (one->who.empty()) continue;
         if (one == &erase_) {
             floor_bytes_ = big_endian(static_cast<std::int64_t>(highest_erased_));
             made.push_back({texts_.raise_floor.name, {{floor_bytes_.data(), floor_bytes_.size()}}});
         }
         made.push_back(one->make());
+        if (one == &insert_new_) made.push_back({texts_.past_floor.name, {}});
     }
     return made;
-}
-
-// ---- taking -------------------------------------------------------------------------------------
-
-void rounds::take(std::span<const rows> got) {
-    std::size_t at = 0;
-    const auto next = [&]() -> const rows& { return got[at++]; };
-    if (!complete_.who.empty()) take_settled(complete_, next(), need::look);
-    if (!complete_there_.who.empty()) take_settled(complete_there_, next(), need::by_key);
-    if (!fail_.who.empty()) take_settled(fail_, next(), need::look);
-    if (!renew_.who.empty()) take_renewed(next());
-    if (!save_.who.empty()) take_written(save_, next());
-    if (!erase_.who.empty()) {
-        ++at; // the floor
-        take_written(erase_, next());
-    }
-    if (!insert_.who.empty()) {
-        take_inserted(next());
-        take_rest(next());
-    }
-    if (!load_.who.empty()) take_looked(next());
-    SEMEL_ASSERT(at == got.size());
-}
-
-void rounds::take_settled(const batch_call& of, const rows& got, need otherwise) {
-    for (pending* one : of.who) one->next = otherwise;
-    for (int row = 0; row < got.count(); ++row) {
-        pending& one = who(of, got, row);
-        const time_point now = got.time(row, 1);
-        answer(one, reply{.said = answers::stored{.expires_at = now + retention_of(one.of->what)},
-                          .now = now});
-        ++writes_;
-    }
-}
-
-void rounds::take_renewed(const rows& got) {
-    for (pending* one : renew_.who) one->next = need::look;
-    for (int row = 0; row < got.count(); ++row) {
-        answer(who(renew_, got, row),
-               reply{.said = answers::renewed{.lease_until = got.time(row, 2)},
-                     .now = got.time(row, 1)});
-        ++writes_;
-    }
-}
-
-void rounds::take_written(const batch_call& of, const rows& got) {
-    for (int row = 0; row < got.count(); ++row) {
-        pending& one = who(of, got, row);
-        judgement& it = *one.judged;
-        answer(one, reply{.said = std::move(it.made.said), .now = it.now});
-        ++writes_;
-    }
-    // Somebody was faster: look again.
-    for (pending* one : of.who) {
-        if (one->next == need::nothing) continue;
-        one->next = need::look;
-        one->judged.reset();
-    }
-}
-
-// Rows come in the order of the batch, without those that were there already.
-void rounds::take_inserted(const rows& got) {
-    std::size_t at = 0;
-    for (int row = 0; row < got.count(); ++row, ++at) {
-        while (!names(got, row, insert_.who[at]->of->id)) ++at;
-        pending& one = *insert_.who[at];
-        const auto& what = std::get<commands::begin>(one.of->what);
-        const claim by{.fence = number(got, row, 3), .owner = what.owner};
-        started_.push_back({.who = &one, .by = by, .now = got.time(row, 4)});
-        places_.remember(by, got.bytes(row, 5), what.lease);
-        ++writes_;
-    }
-}
-
-void rounds::take_looked(const rows& got) {
-    for (int row = 0; row < got.count(); ++row) judge(who(load_, got, row), got, row);
-}
-
-void rounds::take_rest(const rows& got) {
-    std::vector<int> shown(load_rest_.who.size(), -1);
-    for (int row = 0; row < got.count(); ++row) {
-        shown[static_cast<std::size_t>(got.integer(row, row_column) - 1)] = row;
-    }
-    auto started = started_.begin();
-    for (std::size_t at = 0; at < shown.size(); ++at) {
-        pending& one = *load_rest_.who[at];
-        const bool is_new = started != started_.end() && started->who == &one;
-        if (!is_new) {
-            judge(one, got, shown[at]);
-            continue;
-        }
-        const auto& what = std::get<commands::begin>(one.of->what);
-        // The insert has read the floor before it waited for somebody who removed this record.
-        const bool too_low =
-            shown[at] >= 0 && started->by.fence <= number(got, shown[at], floor_column);
-        if (too_low) {
-            raise_fence(*started, got, shown[at]);
-        } else {
-            answer(one, reply{.said = answers::started{.by = started->by,
-                                                       .kind = answers::start_kind::first,
-                                                       .attempt = 1,
-                                                       .lease_until = started->now + what.lease,
-                                                       .content = what.content,
-                                                       .checkpoints = {}},
-                              .now = started->now});
-        }
-        ++started;
-    }
-}
-
-void rounds::judge(pending& one, const rows& got, int row) {
-    SEMEL_ASSERT(row >= 0);
-    const instant at{.now = got.time(row, now_column),
-                     .fence_floor = number(got, row, floor_column)};
-    auto it = std::make_unique<judgement>();
-    it->now = at.now;
-    const bool there = !got.is_null(row, version_column);
-    if (there) {
-        auto read = read_record(got, row, record_column);
-        if (!read) return answer(one, std::move(read).error());
-        it->before = *std::move(read);
-        it->version = static_cast<std::uint32_t>(got.integer(row, version_column));
-    }
-    it->made = apply(there ? &it->before : nullptr, one.of->what, at);
-    if (it->made.what == change::none) {
-        return answer(one, reply{.said = std::move(it->made.said), .now = at.now});
-    }
-    // A begin that found the key taken, and the record gone when it looked.
-    if (!there) {
-        one.next = need::first_try;
-        return;
-    }
-    one.next = need::save;
-    one.judged = std::move(it);
-}
-
-void rounds::raise_fence(const started_row& started, const rows& got, int row) {
-    pending& one = *started.who;
-    auto read = read_record(got, row, record_column);
-    if (!read) return answer(one, std::move(read).error());
-    auto it = std::make_unique<judgement>();
-    it->before = *std::move(read);
-    it->version = static_cast<std::uint32_t>(got.integer(row, version_column));
-    it->now = started.now;
-    record after = it->before;
-    after.holder.fence = number(got, row, floor_column) + 1;
-    it->made = {.what = change::put,
-                .after = after,
-                .said = answers::started{.by = after.holder,
-                                         .kind = answers::start_kind::first,
-                                         .attempt = 1,
-                                         .lease_until = after.lease_until,
-                                         .content = after.content,
-                                         .checkpoints = {}},
-                .audit = {}};
-    one.next = need::save;
-    one.judged = std::move(it);
 }
 
 } // namespace semel::postgres

@@ -74,9 +74,11 @@ private:
         time_point now;
     };
 
+    [[nodiscard]] bool seem_new(std::span<pending* const> group) const;
     void clear();
     void send(pending& one);
     void send_begin(pending& one, const commands::begin& what);
+    void send_new(pending& one, const commands::begin& what);
     void send_complete(pending& one, const commands::complete& what);
     void send_fail(pending& one, const commands::fail& what);
     void send_renew(pending& one, const commands::renew& what);
@@ -86,6 +88,7 @@ private:
 
     [[nodiscard]] std::vector<call> calls(haste how);
     void take(std::span<const rows> got);
+    void take_new(const rows& got);
     void take_inserted(const rows& got);
     void take_rest(const rows& got);
     void take_looked(const rows& got);
@@ -97,8 +100,11 @@ private:
 
     const statement_texts& texts_;
     store_counters& counters_;
-    batch_call insert_, complete_, complete_there_, fail_, renew_, load_, load_rest_, save_, erase_;
+    batch_call insert_, insert_new_, complete_, complete_there_, fail_, renew_, load_, load_rest_,
+        save_, erase_;
     places places_;
+    std::size_t new_in_a_row_ = 0; // begins, up to now
+    bool trusting_ = false;        // in this round: begins are not expected to meet a record
     std::array<char, 8> floor_bytes_ = {};
     std::uint64_t highest_erased_ = 0;
     std::size_t writes_ = 0;           // in this round

@@ -44,13 +44,14 @@ std::string settings(const target& to) {
 std::vector<preparation> all_of(const statement_texts& texts) {
     std::vector<preparation> made;
     for (const auto* one :
-         {&texts.insert, &texts.complete, &texts.complete_there, &texts.fail, &texts.renew,
-          &texts.load, &texts.load_rest, &texts.save, &texts.erase}) {
+         {&texts.insert, &texts.insert_new, &texts.complete, &texts.complete_there, &texts.fail,
+          &texts.renew, &texts.load, &texts.load_rest, &texts.save, &texts.erase}) {
         made.push_back({one->name, one->text});
     }
-    for (const auto* one : {&texts.raise_floor, &texts.sweep_expired, &texts.sweep_forsaken,
-                            &texts.audit, &texts.impatient, &texts.search_ids, &texts.search_failed,
-                            &texts.search_ref, &texts.search_stuck}) {
+    for (const auto* one :
+         {&texts.past_floor, &texts.raise_floor, &texts.sweep_expired, &texts.sweep_forsaken,
+          &texts.audit, &texts.impatient, &texts.search_ids, &texts.search_failed,
+          &texts.search_ref, &texts.search_stuck}) {
         made.push_back({one->name, one->text});
     }
     return made;

@@ -107,6 +107,30 @@ batch_statement make_insert() {
             .groups = {group}};
 }
 
+batch_statement make_insert_new() {
+    const group_types group{bytes,  bytes,  bytes,  owner, number, number,
+                            number, number, number, bytes, bytes};
+    return {.name = "semel_insert_new",
+            .text = "INSERT INTO semel_record (tenant, operation, key, fence, owner, lease_until, "
+                    "begun_at, created_at, updated_at, on_lease_expiry, attempts_max, grace, "
+                    "processing_max, fingerprint, attributes) SELECT q.tenant, q.operation, q.key, "
+                    "n.now, q.owner, n.now + q.lease, n.now, n.now, n.now, q.on_lease_expiry, "
+                    "q.attempts_max, q.grace, q.processing_max, q.fingerprint, q.attributes FROM " +
+                    unnest(group) +
+                    " AS q (tenant, operation, key, owner, lease, on_lease_expiry, attempts_max, "
+                    "grace, processing_max, fingerprint, attributes) CROSS JOIN " +
+                    server_clock() + " RETURNING owner, begun_at, ctid",
+            .groups = {group}};
+}
+
+// A statement of its own, behind: what was removed while the insert waited has raised the floor.
+plain_statement make_past_floor() {
+    return {.name = "semel_past_floor",
+            .text = "SELECT (CASE WHEN value < (extract(epoch FROM now()) * 1000000)::bigint THEN "
+                    "'0' ELSE 'semel:floor' END)::bigint FROM semel_meta WHERE name = "
+                    "'fence_floor'"};
+}
+
 std::string complete_text(const group_types& group, const std::string& further_columns,
                           const std::string& found) {
     return "UPDATE semel_record r SET state = 1, updated_at = coalesce(q.now, n.now), "
@@ -324,6 +348,8 @@ plain_statement make_search_stuck() {
 
 statement_texts::statement_texts(std::string_view prefix)
     : insert(make_insert()),
+      insert_new(make_insert_new()),
+      past_floor(make_past_floor()),
       complete(make_complete()),
       complete_there(make_complete_there()),
       fail(make_fail()),
@@ -352,12 +378,12 @@ statement_texts::statement_texts(std::string_view prefix)
       search_failed(make_search("semel_search_failed", " state >= 2 AND")),
       search_ref(make_search_ref()),
       search_stuck(make_search_stuck()) {
-    for (auto* one :
-         {&insert, &complete, &complete_there, &fail, &renew, &load, &load_rest, &save, &erase}) {
+    for (auto* one : {&insert, &insert_new, &complete, &complete_there, &fail, &renew, &load,
+                      &load_rest, &save, &erase}) {
         one->text = with_prefix(one->text, prefix);
     }
-    for (auto* one : {&raise_floor, &sweep_expired, &sweep_forsaken, &audit, &search_ids,
-                      &search_failed, &search_ref, &search_stuck}) {
+    for (auto* one : {&past_floor, &raise_floor, &sweep_expired, &sweep_forsaken, &audit,
+                      &search_ids, &search_failed, &search_ref, &search_stuck}) {
         one->text = with_prefix(one->text, prefix);
     }
 }

@@ -49,6 +49,12 @@ struct statement_texts {
     // id, now, owner, lease, on_lease_expiry, attempts_max, grace, processing_max, fingerprint,
     // attributes → id, fence, begun_at, place of those that were new
     batch_statement insert;
+    // The same where all are believed to be new, in the server's time: id, owner, lease,
+    // on_lease_expiry, attempts_max, grace, processing_max, fingerprint, attributes → owner,
+    // begun_at, place of each. Fails if one of them is there. The fence is the time of begun_at:
+    // that the floor is below, `past_floor` sees to behind it.
+    batch_statement insert_new;
+    plain_statement past_floor; // fails unless the floor was below the transaction's first moment
     // id, now, fence, owner, retention, kind, checksum, type, ref, body → row, now.
     // Only for records without checkpoints.
     batch_statement complete;
