@@ -12,6 +12,11 @@ constexpr type owner = type::uuid;
 constexpr type version = type::xid;
 constexpr type place = type::tid;
 
+// Running records do not expire; that is said so that they are found in the order of their leases.
+std::string running() {
+    return "state = 0 AND expires_at = 0";
+}
+
 // The lowest fence of an `insert` whose records were all new, else 0; for the rest of the
 // transaction.
 constexpr const char* least_fence = "'semel.least_fence'";
@@ -64,7 +69,7 @@ std::string assignment_list() {
     return made;
 }
 
-// `state + 0`: the condition must not tempt the planner to walk the index of running records
+// `state + 0`: the condition must not tempt the planner to walk the index of what is due
 // instead of the key.
 constexpr const char* still_claimed =
     " AND r.fence = q.fence AND r.owner = q.owner AND r.state + 0 = 0";
@@ -323,22 +328,10 @@ plain_statement make_search(std::string name, const std::string& which) {
                     between_ids()};
 }
 
-// By an index in another order. Materialized, or the planner may walk all ids to save the sorting.
-plain_statement make_search_ref() {
-    return {.name = "semel_search_ref",
-            .text = "WITH c AS MATERIALIZED (SELECT tenant, operation, key FROM semel_record "
-                    "WHERE result_ref = $10::bytea AND result_ref <> ''), p AS MATERIALIZED "
-                    "(SELECT tenant, operation, key FROM c WHERE" +
-                    between_ids() + ") SELECT " + search_columns() +
-                    " FROM p JOIN semel_record r ON " + same_record("r", "p") +
-                    " ORDER BY p.tenant, p.operation, p.key"};
-}
-
 plain_statement make_search_stuck() {
     return {.name = "semel_search_stuck",
-            .text = "SELECT " + search_columns() +
-                    " FROM semel_record r WHERE state = 0 AND lease_until < " +
-                    time_or_clock("$1") +
+            .text = "SELECT " + search_columns() + " FROM semel_record r WHERE " + running() +
+                    " AND lease_until < " + time_or_clock("$1") +
                     " - $8::bigint AND (lease_until, tenant, operation, key) >= "
                     "($7::bigint, $4::bytea, $5::bytea, $6::bytea) "
                     "ORDER BY lease_until, tenant, operation, key LIMIT $3::bigint"};
@@ -362,9 +355,10 @@ statement_texts::statement_texts(std::string_view prefix)
                   .text = "UPDATE semel_meta SET value = $1::bigint "
                           "WHERE name = 'fence_floor' AND value < $1::bigint"},
       sweep_expired(make_sweep("semel_sweep_expired",
-                               "state <> 0 AND expires_at <= " + sweep_time(), "expires_at")),
+                               "state = ANY ('{1, 2, 3}') AND expires_at <= " + sweep_time(),
+                               "state, expires_at")),
       sweep_forsaken(make_sweep("semel_sweep_forsaken",
-                                "state = 0 AND on_lease_expiry = 0 AND lease_until < " +
+                                running() + " AND on_lease_expiry = 0 AND lease_until < " +
                                     sweep_time() + " AND lease_until + grace < " + sweep_time() +
                                     " AND begun_at + processing_max <= " + sweep_time(),
                                 "lease_until")),
@@ -375,8 +369,9 @@ statement_texts::statement_texts(std::string_view prefix)
                     "semel_audit WHERE tenant = $1::bytea AND operation = $2::bytea AND key = "
                     "$3::bytea ORDER BY id"},
       search_ids(make_search("semel_search_ids", "")),
-      search_failed(make_search("semel_search_failed", " state >= 2 AND")),
-      search_ref(make_search_ref()),
+      search_failed(make_search("semel_search_failed", " state >= 2 AND result_ref = '' AND")),
+      search_ref(
+          make_search("semel_search_ref", " result_ref = $10::bytea AND result_ref <> '' AND")),
       search_stuck(make_search_stuck()) {
     for (auto* one : {&insert, &insert_new, &complete, &complete_there, &fail, &renew, &load,
                       &load_rest, &save, &erase}) {
