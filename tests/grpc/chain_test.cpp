@@ -1,11 +1,9 @@
 // A → B → C under one key: each operation takes effect once, though A is asked again and again and
 // B is killed between C's answer and its own commit.
-#include <arpa/inet.h>
 #include <filesystem>
 #include <future>
 #include <spawn.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -13,6 +11,7 @@
 #include "booking.hpp"
 #include "semel/grpc/client.hpp"
 #include "served.hpp"
+#include "support/free_port.hpp"
 
 namespace semel::grpc_test {
 namespace {
@@ -20,15 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string free_address() {
-    const int one = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in where{};
-    where.sin_family = AF_INET;
-    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof where;
-    ::bind(one, reinterpret_cast<const sockaddr*>(&where), size);
-    ::getsockname(one, reinterpret_cast<sockaddr*>(&where), &size);
-    ::close(one);
-    return "127.0.0.1:" + std::to_string(ntohs(where.sin_port));
+    return "127.0.0.1:" + std::to_string(test::free_port());
 }
 
 // B, a process of its own.

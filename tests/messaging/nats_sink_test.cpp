@@ -8,6 +8,7 @@
 #include "messaging/events.hpp"
 #include "messaging/nats_client.hpp"
 #include "messaging/private_nats.hpp"
+#include "support/redis_server.hpp"
 
 namespace semel::messaging_test {
 namespace {

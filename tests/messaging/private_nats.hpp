@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "nats/nats.hpp"
-#include "stores/redis/private_redis.hpp"
+#include "support/free_port.hpp"
 
 namespace semel::test {
 
 class private_nats {
 public:
-    private_nats() : port_(private_redis::free_port()) {
+    private_nats() : port_(free_port()) {
         std::string name = (std::filesystem::temp_directory_path() / "semel-XXXXXX").string();
         if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for a test");
         folder_ = name;

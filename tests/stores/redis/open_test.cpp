@@ -9,6 +9,7 @@ namespace semel {
 namespace {
 
 using std::chrono::seconds;
+using test::free_port;
 using test::private_redis;
 using testing::HasSubstr;
 using testing::Not;
@@ -25,7 +26,7 @@ public:
 };
 
 TEST(RedisOpen, NobodyListensThere) {
-    const auto why = why_not({.port = private_redis::free_port()});
+    const auto why = why_not({.port = free_port()});
 
     EXPECT_EQ(why.code, errc::unavailable);
     EXPECT_THAT(why.detail, HasSubstr("check that the server runs"));
@@ -207,7 +208,7 @@ TEST(RedisOpen, AServerThatBecomesAReplicaSaysSo) {
 
 TEST(RedisOpen, AClusterIsRefused) {
     private_redis server{
-        {"--cluster-enabled", "yes", "--cluster-port", std::to_string(private_redis::free_port())}};
+        {"--cluster-enabled", "yes", "--cluster-port", std::to_string(free_port())}};
 
     EXPECT_EQ(why_not(server.options()).code, errc::unsupported);
 }
@@ -247,7 +248,7 @@ TEST_F(RedisTls, AnUnknownAuthorityIsRefused) {
 
 TEST_F(RedisTls, ACertificateForAnotherHostIsRefused) {
     const auto folder = std::filesystem::path{authority_}.parent_path();
-    const auto port = std::to_string(private_redis::free_port());
+    const auto port = std::to_string(free_port());
     private_redis server{{"--bind", "127.0.0.1 127.0.0.2", "--tls-port", port, "--tls-cert-file",
                           folder / "server.crt", "--tls-key-file", folder / "server.key",
                           "--tls-ca-cert-file", authority_, "--tls-auth-clients", "no"}};
@@ -265,7 +266,7 @@ TEST_F(RedisTls, ACertificateForAnotherHostIsRefused) {
 
 TEST_F(RedisTls, AServerMayAskForTheClientsCertificate) {
     const auto folder = std::filesystem::path{authority_}.parent_path();
-    const auto port = std::to_string(private_redis::free_port());
+    const auto port = std::to_string(free_port());
     private_redis server{{"--tls-port", port, "--tls-cert-file", folder / "server.crt",
                           "--tls-key-file", folder / "server.key", "--tls-ca-cert-file", authority_,
                           "--tls-auth-clients", "yes"}};

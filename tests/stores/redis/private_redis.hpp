@@ -2,9 +2,6 @@
 // badly, filled up and killed.
 #pragma once
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/free_port.hpp"
 #include "support/redis_server.hpp"
 
 namespace semel::test {
@@ -61,19 +59,6 @@ public:
             }
             std::this_thread::sleep_for(std::chrono::milliseconds{20});
         }
-    }
-
-    static std::uint16_t free_port() {
-        const int one = ::socket(AF_INET, SOCK_STREAM, 0);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        const bool bound = ::bind(one, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                           ::getsockname(one, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-        ::close(one);
-        if (!bound) throw std::runtime_error("no free port");
-        return ::ntohs(address.sin_port);
     }
 
 private:

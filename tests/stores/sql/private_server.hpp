@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -30,7 +31,11 @@ public:
     }
 
     void start() {
-        if (tool("start " + kind_) != 0) throw std::runtime_error("no private server");
+        if (tool("start " + kind_) != 0) {
+            std::ifstream from{folder_ + "/said"};
+            throw std::runtime_error("no private server: " +
+                                     std::string{std::istreambuf_iterator<char>{from}, {}});
+        }
     }
     // kill -9, and everything it had not written is lost.
     void crash() {
@@ -46,8 +51,8 @@ public:
 private:
     int tool(const std::string& what) const {
         const std::string command = "SEMEL_SERVERS_DIR='" + folder_ +
-                                    "' '" SEMEL_SOURCE_DIR "/tools/servers' " + what +
-                                    " 2>/dev/null";
+                                    "' '" SEMEL_SOURCE_DIR "/tools/servers' " + what + " 2>'" +
+                                    folder_ + "/said'";
         return std::system(command.c_str());
     }
 
