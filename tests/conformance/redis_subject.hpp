@@ -1,15 +1,25 @@
 // A prefix of its own in a Redis server as a subject.
 #pragma once
 
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "semel/conformance.hpp"
 #include "semel/stores/redis.hpp"
 #include "support/redis_server.hpp"
 
 namespace semel::conformance {
+
+// A server counts the changes of all its clients, so each half of a suite (./test runs two at a
+// time) has one of its own.
+inline redis_options own_redis() {
+    const char* const half = std::getenv("GTEST_SHARD_INDEX");
+    const bool second = half != nullptr && std::string_view{half} == "1";
+    return test::options_of(test::server_url(second ? "SEMEL_TEST_REDIS_AOF" : "SEMEL_TEST_REDIS"));
+}
 
 class redis_backing final : public backing {
 public:
@@ -24,7 +34,7 @@ public:
     }
 
 private:
-    redis_options options_ = test::options_of(test::server_url("SEMEL_TEST_REDIS"));
+    redis_options options_ = own_redis();
     test::redis_client client_{options_};
 };
 

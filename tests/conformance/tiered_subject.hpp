@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "redis_subject.hpp"
 #include "semel/conformance.hpp"
 #include "semel/stores/redis.hpp"
 #include "semel/tiered.hpp"
@@ -101,7 +102,7 @@ inline front_maker lost_place() {
 }
 
 inline front_maker redis_place() {
-    redis_options to = test::options_of(test::server_url("SEMEL_TEST_REDIS"));
+    redis_options to = own_redis();
     to.prefix = test::fresh_prefix();
     // Cleans up behind the last front of the place.
     const std::shared_ptr<void> cleaner{
