@@ -21,19 +21,16 @@ record_id id_of(std::uint64_t number) {
 
 bare_postgres::bare_postgres(const postgres::session_options& options)
     : session_(options),
-      insert_(options.texts.insert),
       insert_new_(options.texts.insert_new),
       complete_(options.texts.complete_there),
       load_(options.texts.load) {
     session_.open().value();
 }
 
-// The rows of the last one; all travel together.
-postgres::rows bare_postgres::ask(std::initializer_list<postgres::batch_call*> what) {
-    std::vector<postgres::call> calls;
-    for (auto* one : what) calls.push_back(one->make());
+postgres::rows bare_postgres::ask(postgres::batch_call& what) {
+    const postgres::call made = what.make();
     auto got =
-        session_.get().value()->pipeline(calls, local_clock::now() + std::chrono::seconds{30});
+        session_.get().value()->pipeline({&made, 1}, local_clock::now() + std::chrono::seconds{30});
     return std::move(std::move(got).value().back());
 }
 
@@ -54,7 +51,7 @@ void bare_postgres::claim(std::uint64_t first, std::size_t group) {
         postgres::add_id(row, id);
         add_claim(row, id);
     }
-    const auto got = ask({&insert_new_});
+    const auto got = ask(insert_new_);
     require(got.count() == static_cast<int>(group), "bare: a new key was not claimed");
     claims_.clear();
     for (int row = 0; row < got.count(); ++row) {
@@ -75,8 +72,7 @@ void bare_postgres::complete(std::uint64_t first, std::size_t group) {
         row.add(std::string_view{result.type}).add(std::string_view{result.ref});
         row.add(std::string_view{result.body}).add(std::string_view{claims_[i].place});
     }
-    require(ask({&complete_}).count() == static_cast<int>(group),
-            "bare: a claim was not completed");
+    require(ask(complete_).count() == static_cast<int>(group), "bare: a claim was not completed");
 }
 
 std::size_t bare_postgres::run_first(std::uint64_t first, std::size_t group, seconds most) {
@@ -95,16 +91,11 @@ std::size_t bare_postgres::run_replays(std::size_t known, std::uint64_t seed, se
     std::size_t done = 0;
     for (; watch.elapsed() < most; ++done) {
         const std::uint64_t number = order.next();
-        const record_id id = id_of(number);
-        insert_.clear();
         load_.clear();
-        for (auto* one : {&insert_, &load_}) {
-            postgres::column_group& row = one->add(nobody_);
-            postgres::add_id(row, id);
-            row.add_null();
-            if (one == &insert_) add_claim(row, id);
-        }
-        const auto got = ask({&insert_, &load_});
+        postgres::column_group& row = load_.add(nobody_);
+        postgres::add_id(row, id_of(number));
+        row.add_null();
+        const auto got = ask(load_);
         require(got.count() == 1 && !got.is_null(0, 3), "bare: a known key was not found");
         require(postgres::read_record(got, 0, 4).value().result.body == answer_body(),
                 "bare: another answer");

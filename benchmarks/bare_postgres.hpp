@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -23,8 +22,7 @@ public:
     // claims, another for their completions. Says how many it got done until time was up.
     [[nodiscard]] std::size_t run_first(std::uint64_t first, std::size_t group, seconds most);
 
-    // Claims keys with numbers below `known`, one at a time, with the look that answers them: a
-    // caller does not know that they are there already.
+    // Looks at records with numbers below `known`, one at a time.
     [[nodiscard]] std::size_t run_replays(std::size_t known, std::uint64_t seed, seconds most);
 
     // Finished records for the keys with numbers below `count`, in large transactions.
@@ -39,10 +37,9 @@ private:
     static void add_claim(postgres::column_group& row, const record_id& id);
     void claim(std::uint64_t first, std::size_t group);
     void complete(std::uint64_t first, std::size_t group);
-    [[nodiscard]] postgres::rows ask(std::initializer_list<postgres::batch_call*> what);
+    [[nodiscard]] postgres::rows ask(postgres::batch_call& what);
 
     postgres::session session_;
-    postgres::batch_call insert_;
     postgres::batch_call insert_new_;
     postgres::batch_call complete_;
     postgres::batch_call load_;

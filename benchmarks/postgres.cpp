@@ -53,6 +53,7 @@ public:
         check(PQexecPrepared(on_, prepared, 0, nullptr, nullptr, nullptr, 0));
     }
     void queue(const char* prepared) {
+        require(PQenterPipelineMode(on_) == 1, PQerrorMessage(on_));
         require(PQsendQueryPrepared(on_, prepared, 0, nullptr, nullptr, nullptr, 0) == 1,
                 PQerrorMessage(on_));
     }
@@ -115,6 +116,9 @@ public:
     std::size_t transactions(std::size_t threads, seconds most) {
         return run_transactions(threads, most, &semel_side::transact);
     }
+    std::size_t queued_transactions(std::size_t threads, seconds most) {
+        return run_transactions(threads, most, &semel_side::transact_queued);
+    }
     std::size_t blind_transactions(std::size_t threads, seconds most) {
         return run_transactions(threads, most, &semel_side::transact_blind);
     }
@@ -137,6 +141,13 @@ private:
     outcome<std::string> transact(desk& at, std::uint64_t number) {
         return engine_.transact<std::string>(at.port, request_for(key_of(number)), [&] {
             at.on.run("order");
+            return answer_body();
+        });
+    }
+    // The order goes with the record.
+    outcome<std::string> transact_queued(desk& at, std::uint64_t number) {
+        return engine_.transact<std::string>(at.port, request_for(key_of(number)), [&] {
+            at.on.queue("order");
             return answer_body();
         });
     }
@@ -236,10 +247,10 @@ private:
 struct rates {
     double in_flight = 0, many = 0, lone = 0;
     double replay_in_flight = 0, replay_many = 0, replay_lone = 0;
-    double transact_many = 0, transact_lone = 0, blind_many = 0, blind_lone = 0;
+    double transact_many = 0, transact_lone = 0, queued_many = 0, blind_many = 0, blind_lone = 0;
     double two_commits = 0, look_up = 0;
     double order = 0, claim_update = 0, shape_many = 0, shape_lone = 0;
-    double blind_shape_many = 0, blind_shape_lone = 0;
+    double queued_shape_many = 0, blind_shape_many = 0, blind_shape_lone = 0;
     double bare_groups = 0, bare_lone = 0, bare_replay = 0;
 };
 
@@ -268,6 +279,8 @@ rates one_round(semel_side& semel, bare_side& bare, const pgbench& pg,
     made.transact_many = rate([&] { return semel.transactions(clients, most); });
     made.shape_many = pgbench_rate(scripts.same_shape, clients);
     made.order = pgbench_rate(scripts.bare_order, clients);
+    made.queued_many = rate([&] { return semel.queued_transactions(clients, most); });
+    made.queued_shape_many = pgbench_rate(scripts.queued_shape, clients);
     made.blind_many = rate([&] { return semel.blind_transactions(clients, most); });
     made.blind_shape_many = pgbench_rate(scripts.blind_shape, clients);
     made.claim_update = pgbench_rate(scripts.claim_update, clients);
@@ -311,6 +324,12 @@ const std::vector<line>& lines() {
          at_least(0.6), &rates::transact_many, &rates::order},
         {"postgres transact, 32 callers, two writes", "pgbench, insert, order, update",
          at_least(1.2), &rates::transact_many, &rates::claim_update},
+        {"postgres queued, 32 callers", "pgbench, same statements in the same shape", at_least(0.9),
+         &rates::queued_many, &rates::queued_shape_many},
+        {"postgres queued, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT", at_least(0.6),
+         &rates::queued_many, &rates::order},
+        {"postgres queued, 32 callers, two writes", "pgbench, insert, order, update", at_least(1.2),
+         &rates::queued_many, &rates::claim_update},
         {"postgres blind, 32 callers", "pgbench, same statements in the same shape", at_least(0.9),
          &rates::blind_many, &rates::blind_shape_many},
         {"postgres blind, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT", at_least(0.6),

@@ -73,10 +73,12 @@ constexpr std::string_view new_record = "\\set k random(1000000000000000, 999999
 const std::vector<std::string> id{":tenant", ":operation", "(:k || '-' || :l)"};
 
 // `time`: what a column of times is given.
-std::vector<std::string> record_values(std::string_view time, std::string_view fence) {
+template <class Columns>
+std::vector<std::string> values_of(const Columns& columns, std::string_view time,
+                                   std::string_view fence) {
     std::vector<std::string> made = id;
     made.emplace_back(":token");
-    for (const auto& column : postgres::record_columns) {
+    for (const auto& column : columns) {
         const std::string_view name = column.name;
         if (name == "fence") {
             made.emplace_back(fence);
@@ -89,17 +91,29 @@ std::vector<std::string> record_values(std::string_view time, std::string_view f
     return made;
 }
 
-std::string transaction(const postgres::transaction_texts& texts) {
+std::string way_in(const postgres::transaction_texts& texts) {
     return joined({new_record, "\\startpipeline\n", filled(texts.begin, {}),
-                   filled(texts.mark, {":token", ":k"}), filled(texts.look, id), "\\endpipeline\n",
-                   order, "\\startpipeline\n", filled(texts.add, record_values(":t", ":k")),
+                   filled(texts.mark, {":token", ":k"}), filled(texts.look, id),
+                   "\\endpipeline\n"});
+}
+
+std::string way_out(const postgres::transaction_texts& texts) {
+    return joined({filled(texts.add, values_of(postgres::usual_columns, ":t", ":k")),
                    filled(texts.commit, {}), "\\endpipeline\n"});
+}
+
+std::string transaction(const postgres::transaction_texts& texts) {
+    return joined({way_in(texts), order, "\\startpipeline\n", way_out(texts)});
+}
+
+std::string queued_transaction(const postgres::transaction_texts& texts) {
+    return joined({way_in(texts), "\\startpipeline\n", order, way_out(texts)});
 }
 
 std::string blind_transaction(const postgres::transaction_texts& texts) {
     return joined({new_record, "\\startpipeline\n", filled(texts.begin, {}),
                    filled(texts.mark_blind, {":token", ":k"}), order,
-                   filled(texts.add_blind, record_values(":grace", ":fence")),
+                   filled(texts.add_blind, values_of(postgres::record_columns, ":grace", ":fence")),
                    filled(texts.commit, {}), "\\endpipeline\n"});
 }
 
@@ -128,6 +142,7 @@ postgres_scripts::postgres_scripts(std::string_view table_prefix, std::size_t kn
       bare_order(joined({"BEGIN;\n", order, "COMMIT;\n"})),
       claim_update(joined({new_key, "BEGIN;\n", claim, order, complete, "COMMIT;\n"})),
       same_shape(transaction(postgres::transaction_texts{table_prefix})),
+      queued_shape(queued_transaction(postgres::transaction_texts{table_prefix})),
       blind_shape(blind_transaction(postgres::transaction_texts{table_prefix})),
       parameters(parameters_of_all()) {}
 

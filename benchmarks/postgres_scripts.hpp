@@ -20,6 +20,7 @@ struct postgres_scripts {
     // The very statements of transact and transact_blind, travelling together as theirs do, with
     // parameters where they have some.
     std::string same_shape;
+    std::string queued_shape; // of transact, with work that leaves its statement in the pipeline
     std::string blind_shape;
     std::map<std::string, std::string> parameters;
 };

@@ -163,6 +163,11 @@ std::int64_t read_integer(std::string_view bytes) {
     }
 }
 
+time_point read_timestamp(std::string_view bytes) {
+    using namespace std::chrono;
+    return sys_days{2000y / January / 1} + microseconds{read_integer(bytes)};
+}
+
 owner_id read_owner(std::string_view bytes) {
     SEMEL_ASSERT(bytes.size() == 16);
     return {.high = read_unsigned(bytes.substr(0, 8)), .low = read_unsigned(bytes.substr(8))};

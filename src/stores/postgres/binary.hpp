@@ -96,10 +96,11 @@ private:
 
 // The other direction. `bytes` must have the size of the type.
 [[nodiscard]] std::int64_t read_integer(std::string_view bytes); // 2, 4 or 8 bytes
+[[nodiscard]] time_point read_timestamp(std::string_view bytes); // timestamptz
 [[nodiscard]] owner_id read_owner(std::string_view bytes);
 
-// Views into the fields of a ROW(…), without data where they are null; empty if the bytes are not
-// one.
+// Views into the fields of a row as one value, without data where they are null; empty if the bytes
+// are not one.
 [[nodiscard]] std::vector<std::string_view> read_row(std::string_view bytes);
 
 // Views into a one-dimensional bytea[]; empty if the bytes are not one.

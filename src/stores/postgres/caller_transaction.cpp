@@ -3,14 +3,13 @@
 #include <libpq-fe.h>
 
 #include <algorithm>
-#include <atomic>
-#include <random>
 #include <thread>
 
 #include "stores/postgres/last_error.hpp"
 #include "stores/postgres/row.hpp"
 #include "stores/postgres/schema.hpp"
 #include "stores/postgres/transaction_failures.hpp"
+#include "stores/postgres/transaction_values.hpp"
 
 namespace semel::postgres {
 
@@ -31,38 +30,8 @@ constexpr std::size_t held_max = 4'096;
 constexpr local_time no_deadline = local_time::max();
 constexpr duration reset_pause = std::chrono::milliseconds{50};
 
-// Never seen before in this session or any other.
-std::string new_token() {
-    static const std::uint64_t process = [] {
-        std::random_device source;
-        return std::uint64_t{source()} << 32 | source();
-    }();
-    static std::atomic<std::uint64_t> serial = 0;
-    return "<" + std::to_string(process) + "." + std::to_string(++serial) + ">";
-}
-
 std::string milliseconds(duration length) {
     return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(length).count());
-}
-
-std::string_view view(const std::array<char, 8>& bytes) {
-    return {bytes.data(), bytes.size()};
-}
-
-std::string_view view(const std::string& bytes) {
-    // A null pointer would be NULL.
-    return bytes.empty() ? std::string_view{""} : std::string_view{bytes};
-}
-
-std::vector<std::string_view> id_values(const record_id& id) {
-    return {view(id.tenant), view(id.operation), view(id.key)};
-}
-
-// Records of different tables do not stand in each other's way.
-std::int64_t lock_number(std::string_view prefix, const record_id& id) {
-    record_id scoped = id;
-    scoped.tenant = std::string{prefix} + '\0' + id.tenant;
-    return static_cast<std::int64_t>(hash_of(scoped));
 }
 
 // The answer before the last, which is the look's.
@@ -243,9 +212,13 @@ result<std::vector<rows>> caller_transaction::wait_for_lock(const held_key& key,
 }
 
 result<locked_record> caller_transaction::read_locked(const rows& seen, held_key key) {
+    if (seen.count() == 0) {
+        return refused(errc::corrupt, "the fence floor is missing in the table " +
+                                          options_.table_prefix + "meta; restore it");
+    }
     locked_record made{
         .stored = {},
-        .at = {.now = seen.time(0, now_column),
+        .at = {.now = read_timestamp(seen.bytes(0, now_column)),
                .fence_floor = static_cast<std::uint64_t>(seen.integer(0, floor_column))}};
     if (!seen.is_null(0, record_column)) {
         auto read = read_record(seen.bytes(0, record_column));
@@ -280,19 +253,23 @@ result<void> caller_transaction::read_steps(const held_key& key, std::vector<che
 caller_transaction::unsent_write caller_transaction::make_write(held_key key, const record& after,
                                                                 std::uint64_t seen_fence) {
     unsent_write made{.key = std::move(key),
-                      .is_new = seen_fence == 0,
+                      .usual = seen_fence == 0 && is_usual(after),
                       .seen_fence = big_endian(static_cast<std::int64_t>(seen_fence)),
                       .record = {}};
-    add_record(made.record, after);
+    if (made.usual) {
+        add_usual(made.record, after);
+    } else {
+        add_record(made.record, after);
+    }
     return made;
 }
 
 void caller_transaction::add_calls(std::vector<call>& to, const unsent_write& from) const {
-    call write{from.is_new ? texts_.add.name : texts_.replace.name, id_values(from.key.id)};
+    call write{from.usual ? texts_.add.name : texts_.replace.name, id_values(from.key.id)};
     write.values.reserve(write.values.size() + record_columns.size() + 2);
     write.values.push_back(view(from.key.token));
     from.record.append_to(write.values);
-    if (!from.is_new) write.values.push_back(view(from.seen_fence));
+    if (!from.usual) write.values.push_back(view(from.seen_fence));
     to.push_back(std::move(write));
     if (from.key.has_checkpoints) to.push_back({texts_.forget.name, id_values(from.key.id)});
 }
@@ -358,11 +335,13 @@ result<void> caller_transaction::begin_blind(const record_id& id) {
 
 result<record_stamp> caller_transaction::commit_blind(const record_id& id, const record& made) {
     if (held_.empty() || held_.back().id != id) return broken("the record was not locked");
-    const unsent_write write = make_write(std::exchange(held_, {}).back(), made, 0);
+    const held_key key = std::exchange(held_, {}).back();
     owner_ = owner::nobody;
+    value_row columns;
+    add_record(columns, made);
     call add{texts_.add_blind.name, id_values(id)};
-    add.values.push_back(view(write.key.token));
-    write.record.append_to(add.values);
+    add.values.push_back(view(key.token));
+    columns.append_to(add.values);
     const call calls[]{std::move(add), {texts_.commit.name, {}}};
     auto done = on_->pipeline(calls, no_deadline);
     if (!done) {

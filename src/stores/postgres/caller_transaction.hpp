@@ -50,7 +50,7 @@ private:
     // The record as it goes to the server, kept until it is sent with the commit.
     struct unsent_write {
         held_key key;
-        bool is_new; // no record was seen
+        bool usual; // no record was seen, and usual_columns say all
         number seen_fence;
         value_row record;
     };

@@ -10,9 +10,6 @@ namespace semel::postgres {
 
 namespace {
 
-// So many begins one after the other whose keys were new, and the next are taken for new, too.
-constexpr std::size_t new_until_trust = 256;
-
 void add_now(column_group& to, const std::optional<time_point>& now) {
     if (now) {
         to.add(*now);
@@ -81,7 +78,7 @@ rounds::rounds(const statement_texts& texts, store_counters& counters)
 result<void> rounds::go(connection& on, std::span<pending* const> group, haste how,
                         local_time deadline) {
     clear();
-    trusting_ = seem_new(group);
+    expects_ = expect_of(group);
     for (pending* one : group) send(*one);
     const auto all = calls(how);
     counters_.round_trips.add();
@@ -89,9 +86,9 @@ result<void> rounds::go(connection& on, std::span<pending* const> group, haste h
     if (!got) {
         // Most likely one of the keys is not new. Nothing was done, and with care it will be found.
         const failure& why = got.error();
-        const bool mistaken =
-            trusting_ && why.possible == effect::none && why.code != errc::timed_out && !on.lost();
-        new_in_a_row_ = 0;
+        const bool mistaken = expects_ == expected::new_keys && why.possible == effect::none &&
+                              why.code != errc::timed_out && !on.lost();
+        begins_.forget();
         return mistaken ? go(on, group, how, deadline) : result<void>{why};
     }
     take(std::span<const rows>{*got}.subspan(how == haste::impatient ? 1 : 0));
@@ -102,11 +99,13 @@ result<void> rounds::go(connection& on, std::span<pending* const> group, haste h
     return {};
 }
 
-// A look behind every insert, and a way round keys that are there, cost as much as the insert.
-bool rounds::seem_new(std::span<pending* const> group) const {
-    return new_in_a_row_ >= new_until_trust &&
-           std::none_of(group.begin(), group.end(),
-                        [](const pending* one) { return is_begin(*one) && one->of->now; });
+// A look behind every insert, and a way round keys that are there, cost as much as the insert; and
+// an insert that finds its key taken costs more than the look.
+expected rounds::expect_of(std::span<pending* const> group) const {
+    const bool given_time = std::any_of(group.begin(), group.end(), [](const pending* one) {
+        return is_begin(*one) && one->of->now;
+    });
+    return given_time ? expected::anything : begins_.next();
 }
 
 // ---- sending ------------------------------------------------------------------------------------
@@ -127,10 +126,10 @@ void rounds::send(pending& one) {
     const command& what = one.of->what;
     const bool first = one.next == need::first_try;
     if (const auto* it = std::get_if<commands::begin>(&what); it != nullptr && first) {
-        if (trusting_) {
-            send_new(one, *it);
-        } else {
-            send_begin(one, *it);
+        switch (expects_) {
+        case expected::anything: return send_begin(one, *it);
+        case expected::new_keys: return send_new(one, *it);
+        case expected::records: return send_look(load_, one);
         }
     } else if (const auto* done = std::get_if<commands::complete>(&what);
                done != nullptr && (first || one.next == need::by_key)) {

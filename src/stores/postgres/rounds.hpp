@@ -57,6 +57,30 @@ struct batch_call {
 
 enum class haste { patient, impatient };
 
+// What the next begins are expected to meet, after many in a row that have met the same. What they
+// meet instead is found out, at the price of a second round trip.
+enum class expected { anything, new_keys, records };
+
+// Begins up to now, as far back as they have met the same.
+class row_of_begins {
+public:
+    void add_new() { add(expected::new_keys); }
+    void add_record() { add(expected::records); }
+    void forget() { length_ = 0; }
+    [[nodiscard]] expected next() const { return length_ < enough ? expected::anything : met_; }
+
+private:
+    static constexpr std::size_t enough = 256;
+
+    void add(expected what) {
+        length_ = what == met_ ? length_ + 1 : 1;
+        met_ = what;
+    }
+
+    expected met_ = expected::anything;
+    std::size_t length_ = 0;
+};
+
 // One thread at a time. Buffers are kept from round to round.
 class rounds {
 public:
@@ -74,7 +98,7 @@ private:
         time_point now;
     };
 
-    [[nodiscard]] bool seem_new(std::span<pending* const> group) const;
+    [[nodiscard]] expected expect_of(std::span<pending* const> group) const;
     void clear();
     void send(pending& one);
     void send_begin(pending& one, const commands::begin& what);
@@ -103,8 +127,8 @@ private:
     batch_call insert_, insert_new_, complete_, complete_there_, fail_, renew_, load_, load_rest_,
         save_, erase_;
     places places_;
-    std::size_t new_in_a_row_ = 0; // begins, up to now
-    bool trusting_ = false;        // in this round: begins are not expected to meet a record
+    row_of_begins begins_;
+    expected expects_ = expected::anything; // of the begins in this round
     std::array<char, 8> floor_bytes_ = {};
     std::uint64_t highest_erased_ = 0;
     std::size_t writes_ = 0;           // in this round

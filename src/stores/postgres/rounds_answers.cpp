@@ -140,7 +140,12 @@ void rounds::take_inserted(const rows& got) {
 }
 
 void rounds::take_looked(const rows& got) {
-    for (int row = 0; row < got.count(); ++row) judge(who(load_, got, row), got, row);
+    for (int row = 0; row < got.count(); ++row) {
+        pending& one = who(load_, got, row);
+        const bool begins = std::holds_alternative<commands::begin>(one.of->what);
+        if (begins && got.is_null(row, version_column)) begins_.forget();
+        judge(one, got, row);
+    }
 }
 
 void rounds::take_rest(const rows& got) {
@@ -152,11 +157,12 @@ void rounds::take_rest(const rows& got) {
     for (std::size_t at = 0; at < shown.size(); ++at) {
         pending& one = *load_rest_.who[at];
         const bool is_new = started != started_.end() && started->who == &one;
-        new_in_a_row_ = is_new ? new_in_a_row_ + 1 : 0;
         if (!is_new) {
+            begins_.add_record();
             judge(one, got, shown[at]);
             continue;
         }
+        begins_.add_new();
         const auto& what = std::get<commands::begin>(one.of->what);
         // The insert has read the floor before it waited for somebody who removed this record.
         const bool too_low =

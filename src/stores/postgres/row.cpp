@@ -10,6 +10,11 @@ namespace semel::postgres {
 
 namespace {
 
+// Where tenant, operation and key stand in the table.
+constexpr std::ptrdiff_t id_position = 17;
+constexpr std::ptrdiff_t id_columns = 3;
+static_assert(record_columns[id_position].name == "fingerprint");
+
 failure corrupt(std::string_view column) {
     return {.code = errc::corrupt,
             .possible = effect::none,
@@ -84,24 +89,24 @@ private:
 // A record with as many empty checkpoints as its row says.
 template <class Fields> result<record> read_fields(field_reader<Fields>& next) {
     record it;
-    it.state = next.choice(record_state::failed_final);
     it.holder.fence = next.number();
-    it.holder.owner = next.owner();
-    it.attempts = next.count();
     it.lease_until = next.time();
     it.begun_at = next.time();
     it.retry_after = next.time();
     it.expires_at = next.time();
     it.created_at = next.time();
     it.updated_at = next.time();
-    it.policy.on_lease_expiry = next.choice(lease_expiry::probe);
-    it.policy.attempts_max = next.count();
     it.policy.grace = next.length();
     it.policy.processing_max = next.length();
-    it.content = next.content();
+    it.attempts = next.count();
+    it.policy.attempts_max = next.count();
+    it.result.checksum = next.number();
+    it.holder.owner = next.owner();
+    it.state = next.choice(record_state::failed_final);
+    it.policy.on_lease_expiry = next.choice(lease_expiry::probe);
     const auto checkpoints = next.integer(static_cast<std::int64_t>(limits{}.checkpoints_max));
     it.result.kind = next.choice(result_kind::tombstone);
-    it.result.checksum = next.number();
+    it.content = next.content();
     it.result.type = next.text();
     it.result.ref = next.text();
     it.error = next.text();
@@ -112,6 +117,14 @@ template <class Fields> result<record> read_fields(field_reader<Fields>& next) {
     return it;
 }
 
+template <class Row> void add_content(Row& to, const std::optional<fingerprint>& content) {
+    if (content) {
+        to.add(content->as_string_view());
+    } else {
+        to.add_null();
+    }
+}
+
 } // namespace
 
 void add_id(column_group& to, const record_id& id) {
@@ -120,19 +133,15 @@ void add_id(column_group& to, const record_id& id) {
 }
 
 template <class Row> void add_record(Row& to, const record& it) {
-    to.add(static_cast<std::int64_t>(it.state)).add(it.holder.fence).add(it.holder.owner);
-    to.add(std::int64_t{it.attempts}).add(it.lease_until).add(it.begun_at).add(it.retry_after);
+    to.add(it.holder.fence).add(it.lease_until).add(it.begun_at).add(it.retry_after);
     to.add(it.expires_at).add(it.created_at).add(it.updated_at);
-    to.add(static_cast<std::int64_t>(it.policy.on_lease_expiry));
-    to.add(std::int64_t{it.policy.attempts_max});
     to.add(it.policy.grace).add(it.policy.processing_max);
-    if (it.content) {
-        to.add(it.content->as_string_view());
-    } else {
-        to.add_null();
-    }
+    to.add(std::int64_t{it.attempts}).add(std::int64_t{it.policy.attempts_max});
+    to.add(it.result.checksum).add(it.holder.owner).add(static_cast<std::int64_t>(it.state));
+    to.add(static_cast<std::int64_t>(it.policy.on_lease_expiry));
     to.add(static_cast<std::int64_t>(it.checkpoints.size()));
-    to.add(static_cast<std::int64_t>(it.result.kind)).add(it.result.checksum);
+    to.add(static_cast<std::int64_t>(it.result.kind));
+    add_content(to, it.content);
     to.add(std::string_view{it.result.type}).add(std::string_view{it.result.ref});
     to.add(std::string_view{it.error}).add(std::string_view{it.attributes});
     to.add(std::string_view{it.result.body});
@@ -140,6 +149,23 @@ template <class Row> void add_record(Row& to, const record& it) {
 
 template void add_record(column_group& to, const record& it);
 template void add_record(value_row& to, const record& it);
+
+bool is_usual(const record& it) {
+    return it.state == record_state::succeeded && it.result.kind == result_kind::value &&
+           it.attempts == 1 && it.created_at == it.begun_at && it.updated_at == it.begun_at &&
+           it.retry_after == time_point{} && it.checkpoints.empty() && it.error.empty() &&
+           it.attributes.empty();
+}
+
+void add_usual(value_row& to, const record& it) {
+    to.add(it.holder.fence).add(it.lease_until).add(it.begun_at).add(it.expires_at);
+    to.add(it.policy.grace).add(it.policy.processing_max);
+    to.add(std::int64_t{it.policy.attempts_max}).add(it.result.checksum).add(it.holder.owner);
+    to.add(static_cast<std::int64_t>(it.policy.on_lease_expiry));
+    add_content(to, it.content);
+    to.add(std::string_view{it.result.type}).add(std::string_view{it.result.ref});
+    to.add(std::string_view{it.result.body});
+}
 
 result<record> read_record(const rows& from, int row, int first, checkpoint_columns which) {
     field_reader next{column_fields{.from = from, .row = row, .first = first}};
@@ -157,7 +183,11 @@ result<record> read_record(const rows& from, int row, int first, checkpoint_colu
 
 result<record> read_record(std::string_view row) {
     row_fields fields = read_row(row);
-    if (fields.size() != record_columns.size()) return corrupt(record_columns.front().name);
+    if (fields.size() < id_columns + record_columns.size()) {
+        return corrupt(record_columns.front().name);
+    }
+    const auto id = fields.begin() + id_position;
+    fields.erase(id, id + id_columns);
     field_reader next{std::move(fields)};
     return read_fields(next);
 }

@@ -16,6 +16,10 @@ void add_id(column_group& to, const record_id& id);
 // The columns of record_columns, in their order. To a column_group or a value_row.
 template <class Row> void add_record(Row& to, const record& it);
 
+// Whether usual_columns say all of it, and they themselves.
+[[nodiscard]] bool is_usual(const record& it);
+void add_usual(value_row& to, const record& it);
+
 enum class checkpoint_columns {
     behind, // two arrays behind the columns: names and data
     none,   // the record has as many empty checkpoints as the row says, to be filled in
@@ -25,7 +29,7 @@ enum class checkpoint_columns {
 [[nodiscard]] result<record> read_record(const rows& from, int row, int first,
                                          checkpoint_columns which = checkpoint_columns::behind);
 
-// The same from a ROW(…) of those columns, without its checkpoints.
+// The same from a whole row of the table as one value, without its checkpoints.
 [[nodiscard]] result<record> read_record(std::string_view row);
 
 } // namespace semel::postgres

@@ -25,20 +25,40 @@ struct plain_statement {
     std::string text;
 };
 
-// The stored columns of a record, in the order of `save` and `load`.
+// The stored columns of a record, in the table's own order but without the id, which stands
+// before the fingerprint.
 struct column_definition {
     std::string_view name;
     type of;
 };
 inline constexpr std::array<column_definition, 23> record_columns{{
-    {"state", type::int8},        {"fence", type::int8},           {"owner", type::uuid},
-    {"attempts", type::int8},     {"lease_until", type::int8},     {"begun_at", type::int8},
-    {"retry_after", type::int8},  {"expires_at", type::int8},      {"created_at", type::int8},
-    {"updated_at", type::int8},   {"on_lease_expiry", type::int8}, {"attempts_max", type::int8},
-    {"grace", type::int8},        {"processing_max", type::int8},  {"fingerprint", type::bytea},
-    {"checkpoints", type::int8},  {"result_kind", type::int8},     {"result_checksum", type::int8},
-    {"result_type", type::bytea}, {"result_ref", type::bytea},     {"error", type::bytea},
+    {"fence", type::int8},        {"lease_until", type::int8},  {"begun_at", type::int8},
+    {"retry_after", type::int8},  {"expires_at", type::int8},   {"created_at", type::int8},
+    {"updated_at", type::int8},   {"grace", type::int8},        {"processing_max", type::int8},
+    {"attempts", type::int8},     {"attempts_max", type::int8}, {"result_checksum", type::int8},
+    {"owner", type::uuid},        {"state", type::int8},        {"on_lease_expiry", type::int8},
+    {"checkpoints", type::int8},  {"result_kind", type::int8},  {"fingerprint", type::bytea},
+    {"result_type", type::bytea}, {"result_ref", type::bytea},  {"error", type::bytea},
     {"attributes", type::bytea},  {"result", type::bytea},
+}};
+
+// Those of a record that a transaction adds in one go, nearly always: it has succeeded at once, at
+// the time of begun_at, and the other columns are as the table has them by default.
+inline constexpr std::array<column_definition, 14> usual_columns{{
+    {"fence", type::int8},
+    {"lease_until", type::int8},
+    {"begun_at", type::int8},
+    {"expires_at", type::int8},
+    {"grace", type::int8},
+    {"processing_max", type::int8},
+    {"attempts_max", type::int8},
+    {"result_checksum", type::int8},
+    {"owner", type::uuid},
+    {"on_lease_expiry", type::int8},
+    {"fingerprint", type::bytea},
+    {"result_type", type::bytea},
+    {"result_ref", type::bytea},
+    {"result", type::bytea},
 }};
 
 // Rows of a batch begin with tenant, operation, key; `now` is null in production. A returned `row`

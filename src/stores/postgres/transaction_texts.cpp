@@ -9,15 +9,12 @@ namespace {
 constexpr const char* this_record =
     "tenant = $1::bytea AND operation = $2::bytea AND key = $3::bytea";
 
-// The record is one value: to describe and fill 23 columns costs the server more than the look-up.
+// The record is one value, the row itself: to describe and fill its columns costs the server more
+// than to find it, also where there is none.
 std::string look_text() {
-    std::string columns;
-    for (const auto& column : record_columns) {
-        columns += (columns.empty() ? "" : ", ") + std::string{column.name};
-    }
-    return "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, "
-           "(SELECT value FROM semel_meta WHERE name = 'fence_floor'), (SELECT ROW(" +
-           columns + ") FROM semel_record WHERE " + this_record + ")";
+    return "SELECT clock_timestamp(), m.value, r FROM semel_meta m LEFT JOIN semel_record r ON "
+           "r.tenant = $1::bytea AND r.operation = $2::bytea AND r.key = $3::bytea "
+           "WHERE m.name = 'fence_floor'";
 }
 
 // Nothing in SQL raises an error of one's own. What is not a number becomes one that carries the
@@ -30,26 +27,44 @@ std::string same_transaction() {
     return unless("position($4::text IN current_setting('semel.owner', true)) > 0", broken_mark);
 }
 
-// The columns, and for each its parameter, as `value` puts it.
-template <class Value>
-std::string insert_text(std::string_view before, std::string_view behind, Value value) {
-    std::string columns;
-    std::string values;
-    int next = 5;
-    for (const auto& column : record_columns) {
-        columns += ", " + std::string{column.name};
-        const std::string given =
-            "$" + std::to_string(next++) + "::" + std::string{postgres::name(column.of)};
-        values += ", " + value(column.name, given);
+// An INSERT of columns, and for each its parameter.
+struct insertion {
+    std::string columns = "tenant, operation, key";
+    std::string values = "$1::bytea, $2::bytea, $3::bytea";
+
+    // `value` says what becomes of a parameter on its way.
+    template <class Columns, class Value> insertion(const Columns& all, Value value) {
+        int next = 5;
+        for (const auto& column : all) {
+            const std::string given =
+                "$" + std::to_string(next++) + "::" + std::string{postgres::name(column.of)};
+            add(column.name, value(column.name, given));
+        }
     }
-    return "INSERT INTO semel_record (tenant, operation, key" + columns + ") " +
-           std::string{before} + "$1::bytea, $2::bytea, $3::bytea" + values + std::string{behind};
+    void add(std::string_view column, std::string_view value) {
+        columns += ", " + std::string{column};
+        values += ", " + std::string{value};
+    }
+    [[nodiscard]] std::string text(std::string_view before, std::string_view behind) const {
+        return "INSERT INTO semel_record (" + columns + ") " + std::string{before} + values +
+               std::string{behind};
+    }
+};
+
+std::string guarded(std::string_view column, const std::string& given) {
+    return column == "fence" ? given + " + " + same_transaction() : given;
 }
 
 std::string add_text() {
-    return insert_text("VALUES (", ")", [](std::string_view column, const std::string& given) {
-        return column == "fence" ? given + " + " + same_transaction() : given;
-    });
+    insertion made{usual_columns, guarded};
+    made.add("state", "1");
+    for (std::size_t i = 0; i < usual_columns.size(); ++i) {
+        if (usual_columns[i].name != "begun_at") continue;
+        const std::string begun_at = "$" + std::to_string(5 + i) + "::bigint";
+        made.add("created_at", begun_at);
+        made.add("updated_at", begun_at);
+    }
+    return made.text("VALUES (", ")");
 }
 
 // The rule for a fence is that of the record machine.
@@ -63,11 +78,10 @@ std::string add_blind_text() {
         }
         return given;
     };
-    return insert_text("SELECT ",
-                       " FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS "
-                       "now, (SELECT value FROM semel_meta WHERE name = 'fence_floor') AS floor) t "
-                       "RETURNING fence, expires_at",
-                       value);
+    return insertion{record_columns, value}.text(
+        "SELECT ", " FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS "
+                   "now, (SELECT value FROM semel_meta WHERE name = 'fence_floor') AS floor) t "
+                   "RETURNING fence, expires_at");
 }
 
 std::string replace_text() {
@@ -79,7 +93,8 @@ std::string replace_text() {
         if (name != "fence") continue;
         changes += " + " + unless("semel_record.fence = " + seen_fence, changed_mark);
     }
-    return add_text() + " ON CONFLICT (tenant, operation, key) DO UPDATE SET " + changes;
+    return insertion{record_columns, guarded}.text("VALUES (", ")") +
+           " ON CONFLICT (tenant, operation, key) DO UPDATE SET " + changes;
 }
 
 } // namespace

@@ -25,19 +25,19 @@ struct transaction_texts {
     plain_statement patience;
     plain_statement wait;
     plain_statement restore;
-    // $1-$3 id → now, fence floor, record_columns as one value or null.
+    // $1-$3 id → now, fence floor, the whole row as one value or null.
     // A statement of its own, after the lock: its snapshot sees what the last holder committed.
     plain_statement look;
     plain_statement steps; // $1-$3 id → names and data of its checkpoints, which few records have
-    // $1-$3 id, $4 token, $5 … record_columns. Both fail, and so abort the transaction, unless it
-    // is still the same one, and the record as it was seen:
-    plain_statement add;     // not there; or else its primary key is violated
-    plain_statement replace; // behind the columns: the fence that was seen
+    // $1-$3 id, $4 token, $5 … columns. Both fail, and so abort the transaction, unless it is still
+    // the same one, and the record as it was seen:
+    plain_statement add;     // usual_columns; not there, or else its primary key is violated
+    plain_statement replace; // record_columns, and behind them the fence that was seen; 0 for none
     // For a transaction that is sent as a whole. Fails if somebody else holds the key: $1 token, $2
     // the key's number.
     plain_statement mark_blind;
-    // As `add`, with times and fence that count from nothing → its fence, and when it
-    // expires.
+    // As `add` but with record_columns, and times and fence that count from nothing → its fence,
+    // and when it expires.
     plain_statement add_blind;
     plain_statement unmark; // $1 token: leaves it no longer in a transaction that goes on
     plain_statement forget; // $1-$3 id: its checkpoints

@@ -27,6 +27,38 @@ TEST_F(SqlStore, R_19_TimeIsTheServers) {
     EXPECT_EQ(column("CASE WHEN abs(" + clock_seconds + " - begun_at / 1e6) < 60 THEN 1 END"), "1");
 }
 
+TEST_F(SqlStore, SoIsThatOfACompletion) {
+    const auto store = open();
+    const claim by = said<answers::started>(store->call(id_of("k"), begin_by(anna))).by;
+
+    const auto got = store->call(id_of("k"), complete_with(by, "x"));
+
+    const auto microseconds = [](time_point of) {
+        return std::to_string(of.time_since_epoch().count());
+    };
+    const time_point expires_at = said<answers::stored>(got).expires_at;
+    EXPECT_EQ(column("updated_at"), microseconds(got->now));
+    EXPECT_EQ(column("expires_at"), microseconds(expires_at));
+    EXPECT_GT(expires_at, got->now);
+    EXPECT_EQ(column("CASE WHEN abs(" + clock_seconds + " - updated_at / 1e6) < 60 THEN 1 END"),
+              "1");
+}
+
+TEST_F(SqlStore, AFenceIsAboveTheFloorAlsoAfterManyNewKeys) {
+    const auto store = open();
+    for (int i = 0; i < 40; ++i) {
+        (void)said<answers::started>(store->call(id_of(std::to_string(i)), begin_by(anna)));
+    }
+    const std::string floor = "9000000000000000000";
+    sql("UPDATE " + prefix() + "meta SET value = " + floor + " WHERE name = 'fence_floor'");
+
+    const auto got = said<answers::started>(store->call(id_of("k"), begin_by(anna)));
+
+    EXPECT_GT(got.by.fence, std::stoull(floor));
+    EXPECT_EQ(sql("SELECT fence FROM " + record_table() + " WHERE " + key_column + " = 'k'"),
+              std::to_string(got.by.fence));
+}
+
 // The insert reads the fence floor, then waits for whoever is removing the record: the fence must
 // still be above what was removed, though the clock went back.
 TEST_F(SqlStore, AFenceIsAboveTheOneThatWasRemovedMeanwhile) {

@@ -28,6 +28,26 @@ TEST_F(SqlTransaction, ARepeatOutsideOfATransactionIsReplayedToo) {
     EXPECT_EQ(second.value(), "7");
 }
 
+TEST_F(SqlTransaction, RejectionReferenceAndAttributesAreKept) {
+    request what = payment();
+    what.with.attributes = R"({"shop": 1})";
+    const auto first = engine_.transact<std::string>(here_, what, [&](execution& run) {
+        run.set_result_ref("pay_1");
+        return reject(pay("no"));
+    });
+
+    const auto second = transact([&] { return pay("8"); });
+
+    EXPECT_TRUE(first.executed());
+    EXPECT_TRUE(first.rejected());
+    EXPECT_TRUE(second.replayed());
+    EXPECT_TRUE(second.rejected());
+    EXPECT_EQ(second.value(), "no");
+    EXPECT_EQ(sql("SELECT count(*) FROM " + record_table() +
+                  " WHERE result_ref = 'pay_1' AND attributes = '{\"shop\": 1}'"),
+              "1");
+}
+
 TEST_F(SqlTransaction, R_31_AnExceptionLeavesNeitherRowNorRecord) {
     EXPECT_THROW(static_cast<void>(transact([&]() -> std::string {
                                        pay();

@@ -56,6 +56,14 @@ TEST(PostgresBinary, ValuesOfARowStandByThemselves) {
     EXPECT_EQ(values[2].data(), nullptr);
 }
 
+// As the server sends '2026-11-17 05:00:00.000001+00'::timestamptz.
+TEST(PostgresBinary, ATimestampCountsFromTheYear2000) {
+    using namespace std::chrono;
+    const time_point when = sys_days{2026y / November / 17} + 5h + 1us;
+
+    EXPECT_EQ(read_timestamp("\0\x3\x3\x70\x89\x2\x94\1"sv), when);
+}
+
 // As the server sends ROW(7::smallint, NULL::bytea, 'ab'::bytea).
 constexpr auto a_row = "\0\0\0\3"
                        "\0\0\0\x15\0\0\0\2\0\7"

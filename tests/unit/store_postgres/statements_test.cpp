@@ -6,9 +6,9 @@ namespace semel::postgres {
 namespace {
 
 const statement_texts texts{"pay_"};
-const batch_statement* const every_statement[]{&texts.insert, &texts.complete, &texts.fail,
-                                               &texts.renew,  &texts.load,     &texts.save,
-                                               &texts.erase};
+const batch_statement* const every_statement[]{
+    &texts.insert, &texts.insert_new, &texts.complete,  &texts.complete_there, &texts.fail,
+    &texts.renew,  &texts.load,       &texts.load_rest, &texts.save,           &texts.erase};
 
 TEST(PostgresStatements, EveryParameterIsAnArrayOfItsGroup) {
     for (const auto* one : every_statement) {
@@ -31,8 +31,8 @@ TEST(PostgresStatements, ThePrefixIsInAllOfThem) {
 
 // Time is the server's, and that of the moment: now() is when the transaction began.
 TEST(PostgresStatements, TimeIsReadInsideTheStatement) {
-    for (const auto* one :
-         {&texts.insert, &texts.complete, &texts.fail, &texts.renew, &texts.load}) {
+    for (const auto* one : {&texts.insert, &texts.insert_new, &texts.complete,
+                            &texts.complete_there, &texts.fail, &texts.renew, &texts.load}) {
         EXPECT_NE(one->text.find("clock_timestamp()"), std::string::npos) << one->text;
         EXPECT_EQ(one->text.find("now()"), std::string::npos) << one->text;
     }

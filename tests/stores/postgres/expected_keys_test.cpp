@@ -1,4 +1,5 @@
-// After many new keys in a row the next are taken for new. What if they are not?
+// After many new keys in a row the next are taken for new, after many repeats for repeats. What if
+// they are not?
 #include <gmock/gmock.h>
 
 #include <latch>
@@ -10,14 +11,10 @@
 namespace semel {
 namespace {
 
-class PostgresNewKeys : public postgres_test {
-protected:
-    PostgresNewKeys() {
-        std::vector<std::string> keys;
-        for (int i = 0; i < 256; ++i) keys.push_back("new " + std::to_string(i));
-        (void)begin_all(keys);
-    }
+constexpr int enough = 256;
 
+class expected_keys : public postgres_test {
+protected:
     // In one batch.
     std::vector<answer> begin_all(const std::vector<std::string>& keys) {
         std::vector<answer> got(keys.size());
@@ -47,6 +44,29 @@ protected:
     }
 
     const std::unique_ptr<store> store_ = open();
+};
+
+class PostgresNewKeys : public expected_keys {
+protected:
+    PostgresNewKeys() {
+        std::vector<std::string> keys;
+        for (int i = 0; i < enough; ++i) keys.push_back("new " + std::to_string(i));
+        (void)begin_all(keys);
+    }
+};
+
+class PostgresKnownKeys : public expected_keys {
+protected:
+    PostgresKnownKeys() {
+        const claim by = start("done");
+        (void)said<answers::stored>(store_->call(id_of("done"), complete_with(by, "x")));
+        for (int i = 0; i < enough; ++i) repeat();
+    }
+
+    void repeat() {
+        const auto got = said<answers::replay>(store_->call(id_of("done"), begin_by(bert)));
+        EXPECT_EQ(got.result.body, "x");
+    }
 };
 
 TEST_F(PostgresNewKeys, OnlyTheFirstRepeatCostsASecondRoundTrip) {
@@ -100,6 +120,49 @@ TEST_F(PostgresNewKeys, AFenceIsAboveTheOneThatWasRemovedMeanwhile) {
     }};
 
     EXPECT_GT(start("k").fence, removed);
+}
+
+TEST_F(PostgresKnownKeys, OnlyTheFirstNewOneCostsASecondRoundTrip) {
+    EXPECT_EQ(round_trips([&] { repeat(); }), 1U);
+    EXPECT_EQ(round_trips([&] { start("k"); }), 2U);
+    EXPECT_EQ(round_trips([&] { start("l"); }), 1U);
+    EXPECT_EQ(round_trips([&] { repeat(); }), 1U);
+}
+
+TEST_F(PostgresKnownKeys, NewOnesAmongThemAreClaimedOnce) {
+    const auto got = begin_all({"a", "done", "b", "done"});
+
+    EXPECT_EQ(name(got[0]), "started");
+    EXPECT_EQ(std::get<answers::replay>(got[1]).result.body, "x");
+    EXPECT_EQ(name(got[2]), "started");
+    EXPECT_EQ(std::get<answers::replay>(got[3]).result.body, "x");
+    EXPECT_EQ(sql("SELECT count(*) FROM " + record_table()), "3");
+    EXPECT_EQ(name(begin_all({"a"})[0]), "in_progress");
+}
+
+TEST_F(PostgresKnownKeys, OneThatHasExpiredStartsAnew) {
+    sql("UPDATE " + record_table() + " SET expires_at = 1");
+
+    EXPECT_EQ(name(begin_all({"done"})[0]), "started");
+}
+
+// Their owner has not committed yet: the look does not see them, the insert behind it waits.
+TEST_F(PostgresKnownKeys, OneThatIsJustBeingClaimedIsWaitedFor) {
+    (void)start("k");
+    for (int i = 0; i < enough; ++i) repeat();
+    testing_support::postgres_client other;
+    other.sql("BEGIN");
+    sql("CREATE TABLE " + prefix() + "moved AS SELECT * FROM " + record_table() +
+        " WHERE key = 'k'");
+    sql("DELETE FROM " + record_table() + " WHERE key = 'k'");
+    other.sql("INSERT INTO " + record_table() + " SELECT * FROM " + prefix() + "moved");
+    const std::jthread committer{[&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+        other.sql("COMMIT");
+    }};
+
+    EXPECT_EQ(name(begin_all({"k"})[0]), "in_progress");
+    sql("DROP TABLE " + prefix() + "moved");
 }
 
 } // namespace
