@@ -223,6 +223,8 @@ result<std::vector<rows>> connection::collect(const script& what, local_time dea
             got.emplace_back(one);
         } else if (mysql_field_count(it_) == 0) {
             ++done;
+            last_tally_ = {.found = mysql_affected_rows(it_),
+                           .last_id = static_cast<std::int64_t>(mysql_insert_id(it_))};
         } else {
             return failed(what, done);
         }
@@ -243,6 +245,8 @@ failure connection::failed(const script& what, std::size_t done) {
         const ending how = writes ? ending::unknown : ending::rolled_back;
         return give_up(timed_out_ ? too_late(how) : failure_of({code, words}, how));
     }
+    // A proxy may have put another session in the place of ours.
+    if (code == number::forgotten) return give_up(failure_of({code, words}, ending::rolled_back));
     bool doubt = writes && !undoes(code);
     if (what.what == script::writes::at_commit && done < what.before_commit) doubt = false;
     if (what.in_transaction) roll_back();

@@ -42,6 +42,12 @@ private:
     unsigned long* lengths_ = nullptr;
 };
 
+// What a statement without rows has said.
+struct tally {
+    std::uint64_t found = 0;  // rows that it has inserted or found
+    std::int64_t last_id = 0; // what it has given to LAST_INSERT_ID(…)
+};
+
 // Statements that travel together, and what an error in one of them leaves behind. The server stops
 // at the first error.
 struct script {
@@ -81,6 +87,9 @@ public:
     // Statements that write nothing; the rows of the last one.
     [[nodiscard]] result<rows> query(std::string_view sql, local_time deadline);
 
+    // By the last statement of the last run() that gave no rows.
+    [[nodiscard]] const tally& last_tally() const { return last_tally_; }
+
     [[nodiscard]] bool lost() const { return lost_; }
     [[nodiscard]] std::string_view server_version() const; // "10.11.19-MariaDB-…"
     [[nodiscard]] st_mysql* native() { return it_; }
@@ -114,6 +123,7 @@ private:
     int pending_ = 0; // what a connection under way waits for
     bool timed_out_ = false;
     bool lost_ = false;
+    tally last_tally_;
     std::size_t text_bytes_max_ = std::size_t{1} << 20;
 };
 

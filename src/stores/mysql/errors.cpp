@@ -66,6 +66,7 @@ constexpr meaning meanings[]{
     {number::deadlock, errc::conflict},
     {1226, errc::unavailable, "this user has used up what the server grants it"},
     {1227, errc::read_only, grant},
+    {number::forgotten, errc::unavailable, "the session is not the one it was"},
     {1251, errc::invalid_argument, check_user},
     {number::read_only, errc::read_only, primary},
     {1301, errc::limit_exceeded, shorter},

@@ -31,6 +31,7 @@ inline constexpr unsigned no_such_table = 1146;
 inline constexpr unsigned commit_failed = 1180;
 inline constexpr unsigned lock_timeout = 1205; // only the statement is rolled back: ROLLBACK
 inline constexpr unsigned deadlock = 1213;
+inline constexpr unsigned forgotten = 1243; // a prepared statement
 inline constexpr unsigned read_only = 1290;
 inline constexpr unsigned no_savepoint = 1305;
 inline constexpr unsigned statement_timeout = 1969;

@@ -13,9 +13,6 @@ namespace {
 // one that writes, in which it does not change either.
 constexpr std::string_view server_now = "@n";
 const std::string taken_now = "(@n:=" + std::string{clock_expression} + ")";
-// So many repeats one after the other, and the next is taken for one: if it is not, it costs a
-// second round trip.
-constexpr int repeats_until_look = 16;
 // How many may be before us at the fence floor.
 constexpr int floor_wait = 10;
 
@@ -27,6 +24,17 @@ bool is_begin(const pending& one) {
 bool is_usual(const pending& one) {
     return one.next == need::first_try && !one.of->now &&
            (is_begin(one) || std::holds_alternative<commands::complete>(one.of->what));
+}
+
+void add_terms(row_buffer& to, const commands::begin& from) {
+    to.add(static_cast<std::int64_t>(from.policy.on_lease_expiry));
+    to.add(std::int64_t{from.policy.attempts_max});
+    to.add(from.policy.grace).add(from.policy.processing_max).add(from.content);
+    if (from.attributes.empty()) {
+        to.add_sql("NULL");
+    } else {
+        to.add(std::string_view{from.attributes});
+    }
 }
 
 } // namespace
@@ -82,7 +90,7 @@ result<void> rounds::go(connection& on, std::span<pending* const> group, duratio
     counters_.round_trips.add();
     auto got = on.run(make_script(lock_wait), deadline);
     if (!got) return std::move(got).error();
-    take(*got);
+    take(*got, on.last_tally());
     if (writes_ > 0) {
         counters_.commits.add();
         counters_.record_writes.add(writes_);
@@ -90,16 +98,22 @@ result<void> rounds::go(connection& on, std::span<pending* const> group, duratio
     return {};
 }
 
-// Most callers come alone, or nearly so: what they pay for is not the rows but the statements.
+// Most callers come alone, or nearly so: what they pay for is not the rows but the statements. And
+// a server reads a long INSERT also where it does not come to it.
 void rounds::choose_way(std::span<pending* const> group, duration lock_wait) {
     way_ = way::any;
-    if (!texts_.has_compound() || lock_wait > duration{} || group.size() > 1) return;
-    const pending& one = *group.front();
-    if (!is_usual(one)) return;
-    if (mostly_new_ || !is_begin(one)) {
-        way_ = way::one_write;
-    } else if (repeats_ >= repeats_until_look) {
-        way_ = way::one_look;
+    if (!texts_.has_compound() || lock_wait > duration{}) return;
+    const bool enough = in_a_row_ >= enough_in_a_row;
+    const auto is_usual_begin = [](const pending* one) { return is_usual(*one) && is_begin(*one); };
+    const pending& first = *group.front();
+    if (enough && !mostly_new_ && std::all_of(group.begin(), group.end(), is_usual_begin)) {
+        way_ = way::only_look;
+    } else if (group.size() > 1 || !is_usual(first)) {
+        way_ = way::any;
+    } else if (!is_begin(first)) {
+        way_ = way::one_complete;
+    } else if (mostly_new_) {
+        way_ = enough ? way::one_new : way::one_begin;
     }
 }
 
@@ -121,7 +135,7 @@ void rounds::clear() {
 }
 
 std::string_view rounds::now_text() const {
-    return way_ == way::one_write ? std::string_view{taken_now} : server_now;
+    return way_ == way::one_begin ? std::string_view{taken_now} : server_now;
 }
 
 void rounds::send(pending& one) {
@@ -130,8 +144,10 @@ void rounds::send(pending& one) {
     if (one.next == need::nothing) return;
     if (one.next == need::save) return send_save(one);
     const command& what = one.of->what;
-    if (one.next == need::look || way_ == way::one_look) return send_look(one);
-    if (const auto* begun = std::get_if<commands::begin>(&what)) return send_begin(one, *begun);
+    if (one.next == need::look || way_ == way::only_look) return send_look(one);
+    if (const auto* begun = std::get_if<commands::begin>(&what)) {
+        return way_ == way::one_new ? send_alone(one, *begun) : send_begin(one, *begun);
+    }
     if (const auto* done = std::get_if<commands::complete>(&what)) return send_complete(one, *done);
     if (const auto* failed = std::get_if<commands::fail>(&what)) return send_fail(one, *failed);
     if (const auto* kept = std::get_if<commands::renew>(&what)) return send_renew(one, *kept);
@@ -147,15 +163,16 @@ void rounds::send_begin(pending& one, const commands::begin& what) {
     add_time(row, one, what.lease);
     add_time(row, one, what.lease);
     for (int i = 0; i < 3; ++i) add_now(row, one);
-    row.add(static_cast<std::int64_t>(what.policy.on_lease_expiry));
-    row.add(std::int64_t{what.policy.attempts_max});
-    row.add(what.policy.grace).add(what.policy.processing_max).add(what.content);
-    if (what.attributes.empty()) {
-        row.add_sql("NULL");
-    } else {
-        row.add(std::string_view{what.attributes});
-    }
+    add_terms(row, what);
     send_look(one);
+}
+
+// The time is added by the server.
+void rounds::send_alone(pending& one, const commands::begin& what) {
+    row_buffer& row = insert_.add(one);
+    row.add(first_version_).add(static_cast<std::int64_t>(floor_ + 1)).add(what.owner);
+    row.add(what.lease).add(what.lease);
+    add_terms(row, what);
 }
 
 void rounds::send_complete(pending& one, const commands::complete& what) {
@@ -225,7 +242,9 @@ std::string rounds::count_rows(const batch* of, pending* saved) {
 }
 
 void rounds::plan(duration lock_wait) {
-    if (way_ == way::one_look) return add_rows(load_text());
+    if (way_ == way::only_look) return add_rows(load_text());
+    if (way_ == way::one_complete) return add_writer(texts_.complete_alone(complete_.rows));
+    if (way_ == way::one_new) return add_writer(texts_.begin_alone(insert_.rows));
     if (way_ == way::any) add_silent(texts_.clock());
     // Before any record: so those who remove something wait for each other in one place only.
     if (highest_erased_ > 0) add_writer(texts_.raise_floor(highest_erased_));
@@ -270,7 +289,7 @@ void rounds::plan_put(const row_buffer& id, const judgement& it, const std::stri
 }
 
 std::string rounds::load_text() const {
-    if (way_ == way::one_look) return texts_.load(load_.rows, statement_texts::with::time);
+    if (way_ == way::only_look) return texts_.load(load_.rows, statement_texts::with::time);
     const bool steps = std::any_of(load_.who.begin(), load_.who.end(),
                                    [](const pending* one) { return one->wants_checkpoints; });
     return texts_.load(load_.rows,
@@ -313,7 +332,8 @@ void rounds::plan_times() {
 // One statement that writes commits by itself; several are a transaction. What waits for locks is
 // timed, and a COMMIT must not be: an error could come when it is done.
 script rounds::make_script(duration lock_wait) const {
-    if (!texts_.has_compound() || way_ == way::one_look) return make_plain_script();
+    const bool plain = way_ != way::any && way_ != way::one_begin;
+    if (!texts_.has_compound() || plain) return make_plain_script();
     if (writers_ == 0) return {.text = texts_.compound(text_)};
     if (lock_wait > duration{}) {
         // The floor is one row for all, held until a commit is flushed.

@@ -74,14 +74,22 @@ private:
 
     enum class way {
         any,
-        one_write, // one command, nearly always one statement, which takes the time on the way
-        one_look,  // one begin that is taken for a repeat
+        only_look, // begins that are taken for repeats
+        one_begin, // alone: takes the time on the way
+        // Alone, by statements that the session keeps:
+        one_new, // a begin that is taken for new
+        one_complete,
     };
+
+    // So many new keys or repeats one after the other, and the next is taken for one: if it is not,
+    // it costs a second round trip.
+    static constexpr int enough_in_a_row = 16;
 
     void clear();
     void choose_way(std::span<pending* const> group, duration lock_wait);
     void send(pending& one);
     void send_begin(pending& one, const commands::begin& what);
+    void send_alone(pending& one, const commands::begin& what);
     void send_complete(pending& one, const commands::complete& what);
     void send_fail(pending& one, const commands::fail& what);
     void send_renew(pending& one, const commands::renew& what);
@@ -109,8 +117,11 @@ private:
     [[nodiscard]] script make_script(duration lock_wait) const;
     [[nodiscard]] script make_plain_script() const;
 
-    void take(std::span<rows> got);
+    void take(std::span<rows> got, const tally& last);
+    void take_expected(rows& got);
+    void take_begun(rows& got);
     void take_times(rows& got);
+    void remember_begins(bool mostly_new);
     void take_found(const counted& it, std::uint64_t found);
     void take_settled(const batch& of, std::uint64_t found);
     void take_saved(pending& one, std::uint64_t found);
@@ -152,7 +163,7 @@ private:
     // What is known from earlier rounds. A floor that is too old is noticed after inserting.
     std::uint64_t floor_ = 0;
     bool mostly_new_ = true; // keys that begin
-    int repeats_ = 0;        // rounds of them that were not
+    int in_a_row_ = 0;       // rounds of which the same is true, as far as it matters
 };
 
 } // namespace semel::mysql

@@ -37,11 +37,13 @@ id_view view(const record_id& id) {
 } // namespace
 
 // The look, if there was one, what was inserted, if that was said, and the times.
-void rounds::take(std::span<rows> got) {
-    if (way_ == way::one_look) {
-        take_looked(got.front());
-        mostly_new_ = load_.who.front()->next == need::first_try;
-        return;
+void rounds::take(std::span<rows> got, const tally& last) {
+    if (way_ == way::only_look) return take_expected(got.front());
+    if (way_ == way::one_new) return take_begun(got.front());
+    if (way_ == way::one_complete) {
+        now_ = time_point{duration{last.last_id}};
+        writes_ = last.found;
+        return take_settled(complete_, writes_);
     }
     take_times(got.back());
     got = got.first(got.size() - 1);
@@ -55,8 +57,38 @@ void rounds::take(std::span<rows> got) {
     if (insert_.who.empty()) return;
     const auto fresh = std::count_if(insert_.who.begin(), insert_.who.end(),
                                      [](const pending* one) { return one->is_new; });
-    mostly_new_ = got.empty() || 2 * static_cast<std::size_t>(fresh) >= insert_.who.size();
-    repeats_ = mostly_new_ ? 0 : repeats_ + 1;
+    remember_begins(got.empty() || 2 * static_cast<std::size_t>(fresh) >= insert_.who.size());
+}
+
+void rounds::remember_begins(bool mostly_new) {
+    in_a_row_ = mostly_new == mostly_new_ ? std::min(in_a_row_ + 1, enough_in_a_row) : 0;
+    mostly_new_ = mostly_new;
+}
+
+// Begins that were taken for repeats.
+void rounds::take_expected(rows& got) {
+    take_looked(got);
+    const auto fresh = std::count_if(load_.who.begin(), load_.who.end(), [](const pending* one) {
+        return one->next == need::first_try;
+    });
+    if (fresh == 0) return;
+    mostly_new_ = 2 * static_cast<std::size_t>(fresh) >= load_.who.size();
+    in_a_row_ = 0;
+}
+
+// One that was taken for new. The time and the floor, if it was.
+void rounds::take_begun(rows& got) {
+    pending& one = *insert_.who.front();
+    const bool is_new = got.next();
+    remember_begins(is_new);
+    if (!is_new) {
+        one.next = need::look;
+        return;
+    }
+    now_ = got.time(0);
+    floor_ = std::max(floor_, static_cast<std::uint64_t>(got.integer(1)));
+    writes_ = 1;
+    answer_started(one);
 }
 
 void rounds::take_times(rows& got) {
@@ -153,7 +185,7 @@ void rounds::take_looked(rows& got) {
 void rounds::take_row(pending& one, const rows& got, sighting& to) {
     // What was there has been removed since, and the key was free.
     if (one.is_new) return;
-    if (way_ == way::one_look) now_ = got.time(loaded::now);
+    if (way_ == way::only_look) now_ = got.time(loaded::now);
     if (!to.row) {
         to.version = got.integer(loaded::version);
         if (place_of_new(to.version) < insert_.who.size()) {

@@ -68,6 +68,9 @@ result<void> prepare(connection& on, const session_options& options) {
     if (auto fits = check_version(*version, options.table_prefix); !fits) return fits;
     auto probed = on.query(options.texts.probe(), deadline);
     if (!probed) return std::move(probed).error();
+    if (!options.texts.has_compound()) return {};
+    auto prepared = on.query(options.texts.prepare(), deadline);
+    if (!prepared) return std::move(prepared).error();
     return {};
 }
 

@@ -13,16 +13,6 @@ namespace {
 
 constexpr std::size_t id_cells = 3;
 
-std::string column_list(std::string_view alias) {
-    std::string made;
-    for (const auto column : record_columns) {
-        if (!made.empty()) made += ',';
-        made += alias;
-        made += column;
-    }
-    return made;
-}
-
 // Writes {name} by what it stands for.
 template <class Meaning>
 void expand(std::string& to, std::string_view text, const Meaning& meaning) {
@@ -40,6 +30,19 @@ std::size_t place_of(const batch_update& what, std::string_view name) {
     const auto at = std::find(what.names.begin(), what.names.end(), name);
     SEMEL_ASSERT(at != what.names.end());
     return id_cells + static_cast<std::size_t>(at - what.names.begin());
+}
+
+// Which values an UPDATE of one row names, one after the other, but for the time.
+std::vector<std::size_t> places_in(const batch_update& what) {
+    std::vector<std::size_t> made;
+    std::string text;
+    const auto add = [&](std::string_view name) {
+        if (name != "now") made.push_back(place_of(what, name));
+    };
+    expand(text, what.changes, add);
+    for (std::size_t i = 0; i < id_cells; ++i) made.push_back(i);
+    expand(text, what.guard, add);
+    return made;
 }
 
 // "SELECT 'a' AS a0,1 AS a1 UNION ALL SELECT 'b',2": rows as a table q.
@@ -75,23 +78,6 @@ std::string one_of(const row_buffer& ids, std::string_view alias) {
     return made + ")";
 }
 
-// "(tenant>'a' OR (tenant='a' AND (operation>'b' OR …)))": spelled out, since the server finds no
-// range of the index in (tenant,operation,`key`)>=('a','b','c').
-struct direction {
-    std::string side;
-    std::string end; // for the key
-};
-std::string beyond(const record_id& id, const direction& to) {
-    row_buffer bounds;
-    add_id(bounds.add_row(), id);
-    const auto part = [&](const std::string& how, std::size_t column) {
-        return how + std::string{bounds.cell(0, column)};
-    };
-    return "(tenant" + part(to.side, 0) + " OR (tenant" + part("=", 0) + " AND (operation" +
-           part(to.side, 1) + " OR (operation" + part("=", 1) + " AND `key`" + part(to.end, 2) +
-           "))))";
-}
-
 // Seconds with three digits after the point.
 std::string seconds_text(duration length) {
     const auto count = std::chrono::ceil<std::chrono::milliseconds>(length).count();
@@ -101,6 +87,16 @@ std::string seconds_text(duration length) {
 }
 
 } // namespace
+
+std::string column_list(std::string_view alias) {
+    std::string made;
+    for (const auto column : record_columns) {
+        if (!made.empty()) made += ',';
+        made += alias;
+        made += column;
+    }
+    return made;
+}
 
 // An owner's command finds its own claim.
 const batch_update& complete_update() {
@@ -188,7 +184,7 @@ statement_texts::statement_texts(std::string_view prefix, mysql_dialect dialect)
     insert_head_ = "INSERT IGNORE INTO " + record_ +
                    " (tenant,operation,`key`,version,fence,owner,lease_until,due_at,begun_at,"
                    "created_at,updated_at,on_lease_expiry,attempts_max,grace,processing_max,"
-                   "fingerprint,attributes) VALUES ";
+                   "fingerprint,attributes) ";
 }
 
 std::string_view statement_texts::clock() {
@@ -233,7 +229,7 @@ std::string statement_texts::update(const batch_update& what, const row_buffer& 
 }
 
 std::string statement_texts::insert(const row_buffer& rows) const {
-    std::string made = insert_head_;
+    std::string made = insert_head_ + "VALUES ";
     for (std::size_t at = 0; at < rows.size(); ++at) {
         made += at == 0 ? "(" : ",(";
         made += rows.row(at);
@@ -245,6 +241,53 @@ std::string statement_texts::insert(const row_buffer& rows) const {
 std::string statement_texts::insert_returning(const row_buffer& rows) const {
     return insert(rows) + " RETURNING version";
 }
+
+// ---- alone --------------------------------------------------------------------------------------
+
+std::string statement_texts::prepare() const {
+    std::string made = "PREPARE semel_begin FROM ";
+    add_quoted(made, begin_alone_text());
+    made += ";PREPARE semel_complete FROM ";
+    add_quoted(made, complete_alone_text());
+    return made;
+}
+
+// The floor is read behind the row that is inserted, which is why the look-up seems to depend on
+// it: what does not depend on anything is read before. And only INSERT … SELECT reads without a
+// lock.
+std::string statement_texts::begin_alone_text() const {
+    const std::string now{clock_expression};
+    return insert_head_ + "SELECT ?,?,?,?,GREATEST(" + now + ",?),?," + now + "+?," + now + "+?," +
+           now + "," + now + "," + now + ",?,?,?,?,?,? RETURNING begun_at,(SELECT m.value FROM " +
+           meta_ + " m WHERE m.name=IF(" + record_ + ".fence IS NULL,'','fence_floor'))";
+}
+
+std::string statement_texts::complete_alone_text() const {
+    row_buffer values;
+    values.add_row();
+    for (std::size_t i = 0; i < id_cells; ++i) values.add_sql("?");
+    for (const auto name : complete_update().names) {
+        values.add_sql(name == "now" ? "LAST_INSERT_ID(" + std::string{clock_expression} + ")"
+                                     : "?");
+    }
+    return update(complete_update(), values);
+}
+
+std::string statement_texts::begin_alone(const row_buffer& row) const {
+    return "EXECUTE semel_begin USING " + std::string{row.row(0)};
+}
+
+std::string statement_texts::complete_alone(const row_buffer& row) const {
+    static const std::vector<std::size_t> wanted = places_in(complete_update());
+    std::string made = "EXECUTE semel_complete USING ";
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (i > 0) made += ',';
+        made += row.cell(0, wanted[i]);
+    }
+    return made;
+}
+
+// ---- records ------------------------------------------------------------------------------------
 
 std::string statement_texts::load(const row_buffer& ids, with what) const {
     static const std::string columns = column_list("r.");
@@ -349,52 +392,6 @@ std::string statement_texts::forget_all_checkpoints(const row_buffer& ids) const
 std::string statement_texts::audit(const row_buffer& id) const {
     return "SELECT at,act,actor,reason,fence,from_state,to_state FROM " + audit_ + " WHERE " +
            key_equals(id) + " ORDER BY id";
-}
-
-// ---- searches -----------------------------------------------------------------------------------
-
-std::string statement_texts::search(const record_query& query, const row_request& which,
-                                    std::string_view now) const {
-    static_assert(record_columns.back() == "result");
-    std::string columns = column_list("");
-    if (query.results == result_bodies::left_out) {
-        columns.replace(columns.size() - record_columns.back().size(), std::string::npos, "''");
-    }
-    const auto select = [&](const auto& index, const std::string& rows, const auto& order) {
-        return "SELECT tenant,operation,`key`," + std::string{now} + "," + columns + " FROM " +
-               record_ + " FORCE INDEX (" + index + ") WHERE " + rows + " ORDER BY " + order +
-               "tenant,operation,`key` LIMIT " + std::to_string(which.most);
-    };
-    const std::string from = beyond(which.from, {.side = ">", .end = ">="});
-    if (which.by == row_request::path::stuck) {
-        const std::string time = number_text(which.leases_from.time_since_epoch().count());
-        const std::string until = std::string{now} + "-" + number_text(query.stuck_for->count());
-        const std::string rows = "state=0 AND due_at<" + until + " AND due_at>=" + time;
-        return select("due", rows + " AND (due_at>" + time + " OR " + from + ")", "due_at,");
-    }
-    const std::string between = from + " AND " + beyond(which.until, {.side = "<", .end = "<"});
-    if (which.by != row_request::path::result_ref) return select("PRIMARY", between, "");
-    std::string same = "result_ref=";
-    add_quoted(same, *query.result_ref);
-    return select("ref", same + " AND " + between, "");
-}
-
-std::string statement_texts::probe() const {
-    std::string made;
-    const auto add = [&](const std::string& one) { made += ";EXPLAIN " + one; };
-    add("SELECT version,due_at," + column_list("") + " FROM " + record_ + " WHERE tenant=''");
-    add("SELECT position,name,data FROM " + checkpoint_ + " WHERE tenant=''");
-    add("SELECT id,at,act,actor,reason,fence,from_state,to_state FROM " + audit_ +
-        " WHERE tenant=''");
-    for (const auto* table : {&record_, &checkpoint_}) {
-        add("DELETE FROM " + *table + " WHERE tenant=''");
-    }
-    add("UPDATE " + record_ + " SET state=0 WHERE tenant=''");
-    add("UPDATE " + meta_ + " SET value=0 WHERE name=''");
-    for (const auto* table : {&record_, &checkpoint_, &audit_}) {
-        add("INSERT INTO " + *table + " (tenant) VALUES ('')");
-    }
-    return made.substr(1);
 }
 
 } // namespace semel::mysql

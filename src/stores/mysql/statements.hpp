@@ -25,6 +25,9 @@ inline constexpr std::array<std::string_view, 23> record_columns{
     "error",           "attributes",   "result",
 };
 
+// With that in front of each.
+[[nodiscard]] std::string column_list(std::string_view alias);
+
 // The server's time in microseconds. UTC: a local time happens twice when clocks are put back. It
 // is that of the statement's beginning.
 inline constexpr std::string_view clock_expression =
@@ -73,6 +76,17 @@ public:
     // The same → version of those that were new. Not for MySQL.
     [[nodiscard]] std::string insert_returning(const row_buffer& rows) const;
 
+    // What a session keeps for commands that come alone, of which the server would spend more on
+    // the text than on the row. Not for MySQL, as all that is `alone`.
+    [[nodiscard]] std::string prepare() const;
+    // tenant, operation, key, version, lowest fence, owner, lease, lease, on_lease_expiry,
+    // attempts_max, grace, processing_max, fingerprint, attributes → begun_at, fence floor, if it
+    // was new
+    [[nodiscard]] std::string begin_alone(const row_buffer& row) const;
+    // The same as update(complete_update(), …) but for `now`, which is the server's, and which it
+    // gives to LAST_INSERT_ID.
+    [[nodiscard]] std::string complete_alone(const row_buffer& row) const;
+
     // Most records have no checkpoints, and to look for them is dear.
     enum class with { columns, checkpoints, time };
     // tenant, operation, key → what `loaded` names, for those that are there
@@ -120,6 +134,9 @@ public:
     [[nodiscard]] std::string timed(duration most, std::string_view one) const;
 
 private:
+    [[nodiscard]] std::string begin_alone_text() const;
+    [[nodiscard]] std::string complete_alone_text() const;
+
     const mysql_dialect dialect_;
     std::string briefly_; // in front of a statement that may wait for its like
     std::string record_;  // names of tables

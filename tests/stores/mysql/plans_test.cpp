@@ -97,6 +97,20 @@ TEST_F(MysqlPlans, AuditsAreFoundByTheirIndex) {
     EXPECT_THAT(plan(texts_.audit(keys(1))), HasSubstr("\"key\": \"record\""));
 }
 
+// The floor must be read behind the row: what does not depend on it would be read before, and a
+// removal in between be missed. It is a look-up by key all the same.
+TEST_F(MysqlPlans, ALoneBeginReadsTheFenceFloorBehindItsRow) {
+    std::string text = texts_.prepare();
+    const std::size_t from = text.find('\'') + 1;
+    text = text.substr(from, text.find("';PREPARE") - from);
+    std::erase(text, '\\');
+    std::replace(text.begin(), text.end(), '?', '1');
+
+    const std::string got = plan(text);
+
+    EXPECT_EQ(access(got, "m"), "eq_ref") << got;
+}
+
 // Else every begin would stand in the way of whoever removes a record. The first begin inserts at
 // once; after one that found its key taken, the next looks first.
 TEST_F(MysqlPlans, ReadingTheFenceFloorLocksNothing) {
@@ -111,6 +125,11 @@ TEST_F(MysqlPlans, ReadingTheFenceFloorLocksNothing) {
     (void)said<answers::started>(store->call(id_of("k"), begin_by(anna)));
     (void)said<answers::in_progress>(store->call(id_of("k"), begin_by(bert)));
     (void)said<answers::started>(store->call(id_of("l"), begin_by(anna)));
+
+    // And after many new keys the next is taken for one.
+    for (int i = 0; i < 40; ++i) {
+        (void)said<answers::started>(store->call(id_of(std::to_string(i)), begin_by(anna)));
+    }
 
     EXPECT_LT(local_clock::now() - before, options().lock_timeout);
     stranger.sql("ROLLBACK");

@@ -1,4 +1,6 @@
 // What an operation costs: round trips, commits, record writes.
+#include <latch>
+
 #include "database.hpp"
 #include "semel/decorators.hpp"
 
@@ -72,6 +74,45 @@ TEST_F(SqlCosts, ANewKeyAmongManyRepeatsIsAtMostOneLookMore) {
 
     (void)start("newer");
     EXPECT_EQ(last_, one_write);
+}
+
+TEST_F(SqlCosts, ARepeatAmongManyNewKeysIsAtMostOneRoundTripMore) {
+    for (int i = 0; i < 40; ++i) {
+        (void)start(std::to_string(i));
+        EXPECT_EQ(last_, one_write);
+    }
+
+    (void)said<answers::in_progress>(ask("0", begin_by(bert)));
+    EXPECT_LE(last_.round_trips, 2U);
+    EXPECT_EQ(last_.commits, 0U);
+    EXPECT_EQ(last_.record_writes, 0U);
+
+    (void)said<answers::in_progress>(ask("1", begin_by(bert)));
+    EXPECT_EQ(last_, one_look);
+}
+
+TEST_F(SqlCosts, NewKeysInABatchOfRepeatsAreClaimedOnce) {
+    const claim by = start("k");
+    (void)said<answers::stored>(ask("k", complete_with(by, "x")));
+    for (int i = 0; i < 300; ++i) (void)said<answers::replay>(ask("k", begin_by(bert)));
+    std::latch done{3};
+    std::vector<submission> batch;
+    const auto add = [&](const std::string& key, const std::string& expected) {
+        batch.push_back({.what = {.id = id_of(key), .what = begin_by(anna)},
+                         .done = [&done, expected](result<reply> got) {
+                             EXPECT_EQ(name(std::move(got).value().said), expected);
+                             done.count_down();
+                         }});
+    };
+    add("a", "started");
+    add("b", "started");
+    add("k", "replay");
+
+    store_->submit_all(std::move(batch));
+    done.wait();
+
+    EXPECT_EQ(sql("SELECT count(*) FROM " + record_table()), "3");
+    (void)said<answers::in_progress>(ask("a", begin_by(bert)));
 }
 
 TEST_F(SqlCosts, ACachedReplayIsNoRoundTrip) {

@@ -54,6 +54,17 @@ TEST(MysqlStatements, OnlyMariadbSaysWhatIsNew) {
     EXPECT_FALSE(contains(mysql8.insert(ids(2)), "RETURNING"));
 }
 
+TEST(MysqlStatements, ALoneCompletionNamesItsValuesInTheOrderOfTheStatement) {
+    row_buffer one = ids(1);
+    one.add_sql("@n").add(std::int64_t{7}).add(std::string_view{"owner"}).add(std::int64_t{30});
+    one.add(std::int64_t{0}).add(std::int64_t{9}).add(std::string_view{"type"});
+    one.add(std::string_view{"ref"}).add(std::string_view{"body"});
+
+    EXPECT_EQ(mariadb.complete_alone(one), "EXECUTE semel_complete USING 30,30,0,9,'type','ref',"
+                                           "'body','t','o','0',7,'owner'");
+    EXPECT_TRUE(contains(mariadb.prepare(), "r.fence=? AND r.owner=? AND r.state=0"));
+}
+
 // Time is the server's: a statement's beginning, in UTC.
 TEST(MysqlStatements, TimeIsReadByTheServer) {
     EXPECT_TRUE(contains(std::string{statement_texts::clock()}, "UTC_TIMESTAMP(6)"));
