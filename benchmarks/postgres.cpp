@@ -214,15 +214,25 @@ postgres::session_options session_for(const std::string& url, const char* prefix
             .texts = postgres::statement_texts{prefix}};
 }
 
-// A server with the tables of both, and finished records in them.
+// A server with the tables of both.
 class place {
 public:
     explicit place(const settings& how) : dir_(how.work_dir), server_("postgres", dir_.path()) {
-        client setup{url()};
-        setup.sql(scripts.tables);
+        client{url()}.sql(scripts.tables);
         for (const char* prefix : {table_prefix, bare_prefix}) {
             migrate_postgres(options_for(url(), prefix), migrate_mode::run).value();
-            bare_postgres{session_for(url(), prefix)}.preload(known);
+        }
+    }
+
+    // Finished records, and nothing of the last round: whoever did more in it would have the larger
+    // tables in the next, and soon tables that do not fit into the server's memory.
+    void begin_round() const {
+        client setup{url()};
+        setup.sql("TRUNCATE orders, idem");
+        setup.sql(scripts.records);
+        for (const std::string prefix : {table_prefix, bare_prefix}) {
+            setup.sql("TRUNCATE " + prefix + "record");
+            bare_postgres{session_for(url(), prefix.c_str())}.preload(known);
         }
         setup.sql("VACUUM ANALYZE");
         setup.sql("CHECKPOINT");
@@ -351,7 +361,8 @@ const std::vector<line>& lines() {
 } // namespace
 
 void postgres(const settings& how, report& to) {
-    to.progress("postgres: making a server with " + std::to_string(known) + " records");
+    to.progress("postgres: making a server, with " + std::to_string(known) +
+                " records for each round");
     const place at{how};
     const auto session = session_for(at.url(), bare_prefix);
     semel_side semel{at.url()};
@@ -359,6 +370,7 @@ void postgres(const settings& how, report& to) {
     const pgbench pg{at.url(), at.folder()};
     std::vector<rates> rounds;
     for (std::size_t i = 0; i < how.rounds; ++i) {
+        at.begin_round();
         to.progress("postgres: round " + std::to_string(i + 1));
         rounds.push_back(
             one_round(semel, bare, pg, at.scripts, std::min(usual_turn, how.per_measurement)));

@@ -117,15 +117,18 @@ std::string blind_transaction(const postgres::transaction_texts& texts) {
                    filled(texts.commit, {}), "\\endpipeline\n"});
 }
 
-std::string tables_with(std::size_t known) {
+std::string make_tables() {
     return "CREATE TABLE orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, customer int "
            "NOT NULL, amount int NOT NULL, note text NOT NULL, created_at timestamptz NOT NULL "
            "DEFAULT now()); "
            "CREATE TABLE idem (scope int NOT NULL, key text NOT NULL, fp bytea NOT NULL, state "
            "smallint NOT NULL, token bigint NOT NULL, lease_until timestamptz, status int, body "
            "bytea, expires_at timestamptz NOT NULL, PRIMARY KEY (scope, key)) WITH (fillfactor = "
-           "85); "
-           "INSERT INTO idem (scope, key, fp, state, token, status, body, expires_at) SELECT 2, "
+           "85)";
+}
+
+std::string fill_idem(std::size_t known) {
+    return "INSERT INTO idem (scope, key, fp, state, token, status, body, expires_at) SELECT 2, "
            "'r' || g, decode(repeat('ab', 32), 'hex'), 1, g, 201, decode(repeat('78', 120), "
            "'hex'), now() + interval '1 day' FROM generate_series(1, " +
            std::to_string(known) + ") g";
@@ -134,7 +137,8 @@ std::string tables_with(std::size_t known) {
 } // namespace
 
 postgres_scripts::postgres_scripts(std::string_view table_prefix, std::size_t known)
-    : tables(tables_with(known)),
+    : tables(make_tables()),
+      records(fill_idem(known)),
       two_commits(joined({new_key, claim, complete})),
       look_up("\\set k random(1, " + std::to_string(known) +
               ")\nSELECT fp, state, status, body, expires_at FROM idem WHERE scope = 2 AND key = "

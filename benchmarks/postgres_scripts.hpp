@@ -12,7 +12,8 @@ struct postgres_scripts {
     // `known`: finished records in `idem`; transact uses the driver's tables.
     postgres_scripts(std::string_view table_prefix, std::size_t known);
 
-    std::string tables;       // SQL that makes `orders` and `idem`
+    std::string tables;       // SQL that makes `orders` and `idem`,
+    std::string records;      // and that fills the latter
     std::string two_commits;  // insert a record, update it
     std::string look_up;      // a finished record by its primary key
     std::string bare_order;   // BEGIN, the application's row, COMMIT
