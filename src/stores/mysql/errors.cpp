@@ -73,6 +73,8 @@ constexpr meaning meanings[]{
     {number::no_savepoint, errc::transaction_broken},
     {1317, errc::unavailable, "somebody has stopped the query"},
     {1406, errc::limit_exceeded, "a value does not fit its column"},
+    {1461, errc::unavailable,
+     "the server keeps no more prepared statements; raise max_prepared_stmt_count"},
     {1467, errc::conflict},
     {1665, errc::unsupported, "set binlog_format to ROW or MIXED: READ COMMITTED needs it"},
     {1698, errc::invalid_argument, check_user},
