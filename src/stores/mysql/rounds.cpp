@@ -289,6 +289,7 @@ void rounds::plan_put(const row_buffer& id, const judgement& it, const std::stri
 }
 
 std::string rounds::load_text() const {
+    if (way_ == way::only_look && load_.who.size() == 1) return texts_.look_alone(load_.rows);
     if (way_ == way::only_look) return texts_.load(load_.rows, statement_texts::with::time);
     const bool steps = std::any_of(load_.who.begin(), load_.who.end(),
                                    [](const pending* one) { return one->wants_checkpoints; });

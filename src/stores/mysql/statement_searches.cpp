@@ -1,4 +1,4 @@
-// What reads many records, or makes sure that they can be read.
+// What finds many records, or makes sure that they can be found.
 #include "stores/mysql/row.hpp"
 #include "stores/mysql/statements.hpp"
 
@@ -24,6 +24,22 @@ std::string beyond(const record_id& id, const direction& to) {
 }
 
 } // namespace
+
+std::string statement_texts::find_expired(int state, std::string_view now, std::size_t most) const {
+    return "SELECT tenant,operation,`key`,fence,checkpoints FROM " + record_ +
+           " FORCE INDEX (due) WHERE state=" + std::to_string(state) +
+           " AND due_at<=" + std::string{now} + " ORDER BY due_at LIMIT " + std::to_string(most) +
+           " FOR UPDATE SKIP LOCKED";
+}
+
+std::string statement_texts::find_forsaken(std::string_view now, std::size_t most) const {
+    const std::string at{now};
+    return "SELECT tenant,operation,`key`,fence,checkpoints FROM " + record_ +
+           " FORCE INDEX (due) WHERE state=0 AND due_at<" + at +
+           " AND on_lease_expiry=0 AND lease_until+grace<" + at +
+           " AND begun_at+processing_max<=" + at + " ORDER BY due_at LIMIT " +
+           std::to_string(most) + " FOR UPDATE SKIP LOCKED";
+}
 
 std::string statement_texts::search(const record_query& query, const row_request& which,
                                     std::string_view now) const {

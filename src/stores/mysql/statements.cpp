@@ -45,6 +45,14 @@ std::vector<std::size_t> places_in(const batch_update& what) {
     return made;
 }
 
+// An id that is told when the statement is executed.
+row_buffer any_id() {
+    row_buffer made;
+    made.add_row();
+    for (std::size_t i = 0; i < id_cells; ++i) made.add_sql("?");
+    return made;
+}
+
 // "SELECT 'a' AS a0,1 AS a1 UNION ALL SELECT 'b',2": rows as a table q.
 std::string as_table(const row_buffer& rows, std::size_t cells) {
     std::string made = "SELECT ";
@@ -249,6 +257,8 @@ std::string statement_texts::prepare() const {
     add_quoted(made, begin_alone_text());
     made += ";PREPARE semel_complete FROM ";
     add_quoted(made, complete_alone_text());
+    made += ";PREPARE semel_look FROM ";
+    add_quoted(made, load(any_id(), with::time));
     return made;
 }
 
@@ -263,9 +273,7 @@ std::string statement_texts::begin_alone_text() const {
 }
 
 std::string statement_texts::complete_alone_text() const {
-    row_buffer values;
-    values.add_row();
-    for (std::size_t i = 0; i < id_cells; ++i) values.add_sql("?");
+    row_buffer values = any_id();
     for (const auto name : complete_update().names) {
         values.add_sql(name == "now" ? "LAST_INSERT_ID(" + std::string{clock_expression} + ")"
                                      : "?");
@@ -285,6 +293,10 @@ std::string statement_texts::complete_alone(const row_buffer& row) const {
         made += row.cell(0, wanted[i]);
     }
     return made;
+}
+
+std::string statement_texts::look_alone(const row_buffer& id) const {
+    return "EXECUTE semel_look USING " + std::string{id.row(0)};
 }
 
 // ---- records ------------------------------------------------------------------------------------
@@ -361,22 +373,6 @@ std::string statement_texts::raise_floor(std::uint64_t at_least) const {
 }
 
 // ---- sweeps -------------------------------------------------------------------------------------
-
-std::string statement_texts::find_expired(int state, std::string_view now, std::size_t most) const {
-    return "SELECT tenant,operation,`key`,fence,checkpoints FROM " + record_ +
-           " FORCE INDEX (due) WHERE state=" + std::to_string(state) +
-           " AND due_at<=" + std::string{now} + " ORDER BY due_at LIMIT " + std::to_string(most) +
-           " FOR UPDATE SKIP LOCKED";
-}
-
-std::string statement_texts::find_forsaken(std::string_view now, std::size_t most) const {
-    const std::string at{now};
-    return "SELECT tenant,operation,`key`,fence,checkpoints FROM " + record_ +
-           " FORCE INDEX (due) WHERE state=0 AND due_at<" + at +
-           " AND on_lease_expiry=0 AND lease_until+grace<" + at +
-           " AND begun_at+processing_max<=" + at + " ORDER BY due_at LIMIT " +
-           std::to_string(most) + " FOR UPDATE SKIP LOCKED";
-}
 
 // Joined, so that it goes by the keys: else it may walk the table and meet the locks of others.
 std::string statement_texts::erase_all(const row_buffer& ids) const {

@@ -86,6 +86,8 @@ public:
     // The same as update(complete_update(), …) but for `now`, which is the server's, and which it
     // gives to LAST_INSERT_ID.
     [[nodiscard]] std::string complete_alone(const row_buffer& row) const;
+    // The same as load(id, with::time).
+    [[nodiscard]] std::string look_alone(const row_buffer& id) const;
 
     // Most records have no checkpoints, and to look for them is dear.
     enum class with { columns, checkpoints, time };

@@ -63,6 +63,8 @@ TEST(MysqlStatements, ALoneCompletionNamesItsValuesInTheOrderOfTheStatement) {
     EXPECT_EQ(mariadb.complete_alone(one), "EXECUTE semel_complete USING 30,30,0,9,'type','ref',"
                                            "'body','t','o','0',7,'owner'");
     EXPECT_TRUE(contains(mariadb.prepare(), "r.fence=? AND r.owner=? AND r.state=0"));
+    EXPECT_TRUE(contains(mariadb.prepare(), "WHERE r.tenant=? AND r.operation=? AND r.`key`=?"));
+    EXPECT_EQ(mariadb.look_alone(ids(1)), "EXECUTE semel_look USING 't','o','0'");
 }
 
 // Time is the server's: a statement's beginning, in UTC.
