@@ -1,5 +1,7 @@
 // The plans of the statements: records by their key, sweeps by their index, whatever the
 // statistics.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "mysql_fixture.hpp"
