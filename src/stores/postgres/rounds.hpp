@@ -11,6 +11,7 @@
 #include "semel/record_machine.hpp"
 #include "semel/result.hpp"
 #include "store/lane.hpp"
+#include "store/row_of_begins.hpp"
 #include "stores/postgres/binary.hpp"
 #include "stores/postgres/connection.hpp"
 #include "stores/postgres/places.hpp"
@@ -56,30 +57,6 @@ struct batch_call {
 };
 
 enum class haste { patient, impatient };
-
-// What the next begins are expected to meet, after many in a row that have met the same. What they
-// meet instead is found out, at the price of a second round trip.
-enum class expected { anything, new_keys, records };
-
-// Begins up to now, as far back as they have met the same.
-class row_of_begins {
-public:
-    void add_new() { add(expected::new_keys); }
-    void add_record() { add(expected::records); }
-    void forget() { length_ = 0; }
-    [[nodiscard]] expected next() const { return length_ < enough ? expected::anything : met_; }
-
-private:
-    static constexpr std::size_t enough = 256;
-
-    void add(expected what) {
-        length_ = what == met_ ? length_ + 1 : 1;
-        met_ = what;
-    }
-
-    expected met_ = expected::anything;
-    std::size_t length_ = 0;
-};
 
 // One thread at a time. Buffers are kept from round to round.
 class rounds {

@@ -158,11 +158,11 @@ void rounds::take_rest(const rows& got) {
         pending& one = *load_rest_.who[at];
         const bool is_new = started != started_.end() && started->who == &one;
         if (!is_new) {
-            begins_.add_record();
+            begins_.add(expected::records);
             judge(one, got, shown[at]);
             continue;
         }
-        begins_.add_new();
+        begins_.add(expected::new_keys);
         const auto& what = std::get<commands::begin>(one.of->what);
         // The insert has read the floor before it waited for somebody who removed this record.
         const bool too_low =

@@ -1,6 +1,8 @@
 #include "stores/redis/backend.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 
 namespace semel::redis {
 
@@ -17,11 +19,36 @@ failure contended() {
             .detail = "redis: others have changed the record again and again; try again later"};
 }
 
+// Before the looks that are judged by it: what is lapsed or expired by then is so when they come.
+void append_time_request(std::string& to) {
+    append_request(to, 1);
+    append_part(to, std::string_view{"TIME"});
+}
+
+std::int64_t number_in(std::string_view text) {
+    std::int64_t made = 0;
+    std::from_chars(text.data(), text.data() + text.size(), made);
+    return made;
+}
+
+// Seconds, and the microseconds beside them.
+result<time_point> time_of(const value& got) {
+    using type = value::type;
+    if (got.is(type::error)) return verdict_of(got.text).why;
+    if (!got.is(type::array) || got.items.size() != 2) {
+        return failure{.code = errc::not_a_store,
+                       .possible = effect::none,
+                       .detail = "redis: the server does not tell the time; is this Redis?"};
+    }
+    return time_point{std::chrono::seconds{number_in(got.items[0].text)} +
+                      std::chrono::microseconds{number_in(got.items[1].text)}};
+}
+
 } // namespace
 
 void backend::execute(std::span<job* const> batch) {
     open_.clear();
-    for (job* one : batch) open_.emplace_back(*one, setting_);
+    for (job* one : batch) open_.emplace_back(*one, setting_, begins_.next());
     if (counters_ != nullptr) {
         counters_->count_batch(batch.size());
     }
@@ -39,6 +66,9 @@ void backend::exchange(link& on) {
     }
     requests_.clear();
     ends_.clear();
+    asks_time_ =
+        std::any_of(open_.begin(), open_.end(), [](const task& one) { return one.needs_time(); });
+    if (asks_time_) append_time_request(requests_);
     for (const task& one : open_) {
         one.ask(requests_);
         ends_.push_back(requests_.size());
@@ -54,12 +84,20 @@ void backend::exchange(link& on) {
 
 void backend::take_replies(link& on) {
     auto after = connection_use::keep;
+    result<time_point> now{time_point{}};
+    if (asks_time_) {
+        const auto got = on.receive();
+        if (!got) return give_up_from(0, got.error(), requests_.size());
+        now = time_of(**got);
+    }
     for (std::size_t at = 0; at < open_.size(); ++at) {
         const auto got = on.receive();
         if (!got) return give_up_from(at, got.error(), requests_.size());
         task& one = open_[at];
-        if (one.hear(**got) == connection_use::replace) after = connection_use::replace;
-        if (one.answered() && counters_ != nullptr) counters_->record_writes.add(one.written());
+        if (one.hear(**got, now) == connection_use::replace) after = connection_use::replace;
+        if (!one.answered()) continue;
+        if (one.met() != expected::anything) begins_.add(one.met());
+        if (counters_ != nullptr) counters_->record_writes.add(one.written());
     }
     if (after == connection_use::replace) on.close();
 }

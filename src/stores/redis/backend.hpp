@@ -11,6 +11,7 @@
 #include "semel/record_machine.hpp"
 #include "semel/result.hpp"
 #include "store/lane.hpp"
+#include "store/row_of_begins.hpp"
 #include "stores/redis/link.hpp"
 #include "stores/redis/task.hpp"
 
@@ -46,6 +47,8 @@ private:
     std::vector<task> open_;        // not yet answered
     std::vector<std::size_t> ends_; // of each one's request
     std::string requests_;
+    bool asks_time_ = false; // they begin with a question for the time
+    row_of_begins begins_;
 };
 
 } // namespace semel::redis

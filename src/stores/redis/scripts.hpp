@@ -8,7 +8,7 @@
 
 namespace semel::redis {
 
-enum class script : std::uint8_t { begin, finish, read, renew, swap, front_put, front_advance };
+enum class script : std::uint8_t { begin, finish, renew, swap, front_put, front_advance };
 
 struct script_text {
     std::string_view name;

@@ -61,12 +61,15 @@ std::string_view state_byte(record_state state) {
     return {bytes + static_cast<std::size_t>(state), 1};
 }
 
-script first_script(const command& what) {
-    if (std::holds_alternative<commands::begin>(what)) return script::begin;
+std::optional<script> first_script(const command& what, expected begins) {
+    if (std::holds_alternative<commands::begin>(what)) {
+        if (begins == expected::records) return std::nullopt;
+        return script::begin;
+    }
     if (std::holds_alternative<commands::complete>(what)) return script::finish;
     if (std::holds_alternative<commands::fail>(what)) return script::finish;
     if (std::holds_alternative<commands::renew>(what)) return script::renew;
-    return script::read;
+    return std::nullopt;
 }
 
 // Waiting callers have something to look at when an attempt has come to its end.
@@ -107,11 +110,11 @@ ttl_type time_to_live(const record& it, time_point now) {
     return rounded_up(it.expires_at - now) + linger;
 }
 
-task::task(job& it, const task_setting& setting)
+task::task(job& it, const task_setting& setting, expected begins)
     : setting_(&setting),
       job_(&it),
       key_(record_key(setting.prefix, it.hash, it.id)),
-      next_(first_script(it.what)) {}
+      next_(first_script(it.what, begins)) {}
 
 ttl_type task::unless_testing(ttl_type ttl) const {
     return job_->now ? ttl_type{test_life} : ttl;
@@ -120,7 +123,8 @@ ttl_type task::unless_testing(ttl_type ttl) const {
 // ---- requests -----------------------------------------------------------------------------------
 
 void task::ask(std::string& to) const {
-    switch (next_) {
+    if (!next_) return ask_look(to);
+    switch (*next_) {
     case script::begin: return ask_begin(to);
     case script::finish:
         if (const auto* one = std::get_if<commands::complete>(&job_->what)) {
@@ -128,7 +132,6 @@ void task::ask(std::string& to) const {
         }
         return ask_finish(to, std::get<commands::fail>(job_->what));
     case script::renew: return ask_renew(to);
-    case script::read: return open(to, 1, 0);
     case script::swap: return ask_swap(to);
     case script::front_put:
     case script::front_advance: break; // of a front
@@ -137,8 +140,8 @@ void task::ask(std::string& to) const {
 }
 
 // The script, its keys and the time; `arguments` more must follow.
-void task::open(std::string& to, std::size_t keys, std::size_t arguments) const {
-    const script_text& text = text_of(next_);
+void task::open(std::string& to, script which, std::size_t keys, std::size_t arguments) const {
+    const script_text& text = text_of(which);
     append_request(to, 3 + keys + 1 + arguments);
     append_part(to, std::string_view{spelled_out_ ? "EVAL" : "EVALSHA"});
     append_part(to, spelled_out_ ? text.text : text.sha1);
@@ -148,9 +151,15 @@ void task::open(std::string& to, std::size_t keys, std::size_t arguments) const 
     append_now(to, job_->now);
 }
 
+void task::ask_look(std::string& to) const {
+    append_request(to, 2);
+    append_part(to, std::string_view{"GET"});
+    append_part(to, key_);
+}
+
 void task::ask_begin(std::string& to) const {
     const auto& what = std::get<commands::begin>(job_->what);
-    open(to, 1, 5);
+    open(to, script::begin, 1, 5);
     static const std::string owned = encode_owned(record_state::processing, {});
     append_part(to, std::string_view{owned}.substr(0, 2));
     append_part(to, encode_owner(what.owner));
@@ -160,7 +169,7 @@ void task::ask_begin(std::string& to) const {
 }
 
 void task::ask_finish(std::string& to, const commands::complete& what) const {
-    open(to, 1, 8);
+    open(to, script::finish, 1, 8);
     append_part(to, encode_owned(record_state::processing, what.by));
     append_part(to, state_byte(record_state::succeeded));
     append_part(to, std::int64_t{what.retention.count()});
@@ -173,7 +182,7 @@ void task::ask_finish(std::string& to, const commands::complete& what) const {
 
 void task::ask_finish(std::string& to, const commands::fail& what) const {
     const bool final = what.kind == commands::failure_kind::final;
-    open(to, 1, 8);
+    open(to, script::finish, 1, 8);
     append_part(to, encode_owned(record_state::processing, what.by));
     append_part(to,
                 state_byte(final ? record_state::failed_final : record_state::failed_retryable));
@@ -191,14 +200,14 @@ void task::ask_finish(std::string& to, const commands::fail& what) const {
 
 void task::ask_renew(std::string& to) const {
     const auto& what = std::get<commands::renew>(job_->what);
-    open(to, 1, 2);
+    open(to, script::renew, 1, 2);
     append_part(to, encode_owned(record_state::processing, what.by));
     append_part(to, std::int64_t{what.lease.count()});
 }
 
 void task::ask_swap(std::string& to) const {
     const bool wakes = ends_attempt(job_->what);
-    open(to, 2, 7);
+    open(to, script::swap, 2, 7);
     append_part(to, swap_->stamp);
     append_part(to, swap_->value);
     append_ttl(to, unless_testing(swap_->ttl));
@@ -210,9 +219,10 @@ void task::ask_swap(std::string& to) const {
 
 // ---- replies ------------------------------------------------------------------------------------
 
-connection_use task::hear(const value& got) {
+connection_use task::hear(const value& got, const result<time_point>& now) {
     using type = value::type;
     if (got.is(type::error)) return hear_error(got.text);
+    if (!next_) return hear_looked(got, now);
     if (got.is(type::integer)) {
         hear_done(time_in(got));
         return connection_use::keep;
@@ -223,12 +233,30 @@ connection_use task::hear(const value& got) {
         give_up(not_understood());
         return connection_use::replace;
     }
-    const time_point now = time_in(got.items[0]);
+    const time_point then = time_in(got.items[0]);
     if (got.items[1].is(type::integer)) {
         ++written_;
-        reply_with(answers::renewed{.lease_until = time_in(got.items[1])}, now);
+        reply_with(answers::renewed{.lease_until = time_in(got.items[1])}, then);
     } else {
-        judge(now, got.items[1]);
+        judge(then, got.items[1]);
+    }
+    return connection_use::keep;
+}
+
+connection_use task::hear_looked(const value& stored, const result<time_point>& now) {
+    if (!stored.is(value::type::bulk) && !stored.is(value::type::nil)) {
+        failure why = not_understood();
+        why.possible = effect::none;
+        give_up(std::move(why));
+        return connection_use::replace;
+    }
+    if (!job_->now && !now) {
+        give_up(now.error());
+    } else if (std::holds_alternative<commands::begin>(job_->what) && stored.is(value::type::nil)) {
+        // Not a repeat after all.
+        next_ = script::begin;
+    } else {
+        judge(job_->now ? *job_->now : *now, stored);
     }
     return connection_use::keep;
 }
@@ -249,6 +277,7 @@ void task::hear_done(time_point now) {
     ++written_;
     if (next_ == script::swap) return reply_with(std::move(swap_->said), swap_->now);
     if (const auto* one = std::get_if<commands::begin>(&job_->what)) {
+        met_ = expected::new_keys;
         return reply_with(first_start(*one, now), now);
     }
     const auto* completed = std::get_if<commands::complete>(&job_->what);
@@ -258,12 +287,13 @@ void task::hear_done(time_point now) {
     reply_with(answers::stored{.expires_at = now + retention}, now);
 }
 
-// The script has handed back what is there, and written nothing.
+// What is there has come back, and nothing has been written.
 void task::judge(time_point now, const value& stored) {
     auto found =
         stored.is(value::type::bulk) ? decode(stored.text) : result<stored_value>{stored_value{}};
     if (!found) return give_up(std::move(found).error());
     const record* const before = found->it ? &*found->it : nullptr;
+    if (std::holds_alternative<commands::begin>(job_->what)) met_ = expected::records;
     auto made = apply(before, job_->what, {.now = now, .fence_floor = found->fence_floor});
     if (made.what == change::none) return reply_with(std::move(made.said), now);
     swap_ = std::make_unique<swap_request>();

@@ -4,6 +4,7 @@
 // The usual command is one script. Where that meets anything but the usual, it hands the stored
 // record back; the record machine judges it here, and if there is something to write, a second
 // script does so unless somebody has changed the record since. Then that is judged, and so on.
+// What is expected to be read and judged anyway begins with a look, which is a plain GET.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "semel/result.hpp"
 #include "semel/stores/redis.hpp"
 #include "store/lane.hpp"
+#include "store/row_of_begins.hpp"
 #include "stores/redis/errors.hpp"
 #include "stores/redis/resp.hpp"
 #include "stores/redis/scripts.hpp"
@@ -34,19 +36,24 @@ struct task_setting {
 
 class task {
 public:
-    task(job& it, const task_setting& setting);
+    // `begins`: what a begin is expected to meet.
+    task(job& it, const task_setting& setting, expected begins);
 
     [[nodiscard]] bool answered() const { return job_->answer.has_value(); }
     // The next request may change the record.
-    [[nodiscard]] bool writes() const { return next_ != script::read; }
+    [[nodiscard]] bool writes() const { return next_.has_value(); }
+    // The reply to the next request is judged by a time that somebody else asks for.
+    [[nodiscard]] bool needs_time() const { return !next_ && !job_->now; }
+    // What a begin has met; `anything`: not known, or no begin.
+    [[nodiscard]] expected met() const { return met_; }
     // Records written so far.
     [[nodiscard]] std::uint32_t written() const { return written_; }
 
     // Appends the next request.
     void ask(std::string& to) const;
 
-    // Takes the reply to it.
-    connection_use hear(const value& got);
+    // Takes the reply to it. `now`: the time that was asked for in the same exchange.
+    connection_use hear(const value& got, const result<time_point>& now);
 
     // The reply will not come. `why` says what the failure itself may have changed.
     void give_up(failure why) { job_->answer = std::move(why); }
@@ -61,7 +68,8 @@ private:
         time_point now = {};
     };
 
-    void open(std::string& to, std::size_t keys, std::size_t arguments) const;
+    void open(std::string& to, script which, std::size_t keys, std::size_t arguments) const;
+    void ask_look(std::string& to) const;
     void ask_begin(std::string& to) const;
     void ask_finish(std::string& to, const commands::complete& what) const;
     void ask_finish(std::string& to, const commands::fail& what) const;
@@ -69,6 +77,7 @@ private:
     void ask_swap(std::string& to) const;
 
     connection_use hear_error(std::string_view message);
+    connection_use hear_looked(const value& stored, const result<time_point>& now);
     void hear_done(time_point now);
     void judge(time_point now, const value& stored);
     void reply_with(answer said, time_point now);
@@ -79,7 +88,8 @@ private:
     const task_setting* setting_;
     job* job_;
     std::string key_;
-    script next_;
+    std::optional<script> next_; // none: a look
+    expected met_ = expected::anything;
     bool spelled_out_ = false; // the server did not know the script
     std::uint32_t written_ = 0;
     std::unique_ptr<swap_request> swap_; // seldom needed, and large

@@ -13,6 +13,7 @@ using std::chrono::hours;
 using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr time_point noon{hours{24 * 20'000 + 12}};
 constexpr claim mine{.fence = 7, .owner = {.high = 1, .low = 2}};
@@ -25,8 +26,14 @@ std::string handed_back(const std::string& stored) {
     return "*2\r\n" + at_noon() + bulk(stored);
 }
 
-std::string nothing_there() {
-    return "*2\r\n" + at_noon() + "$-1\r\n";
+// What TIME says.
+std::string noon_told() {
+    const auto seconds = noon.time_since_epoch().count() / 1'000'000;
+    return "*2\r\n" + bulk(std::to_string(seconds)) + bulk("0");
+}
+
+std::string looked(const std::string& stored) {
+    return noon_told() + bulk(stored);
 }
 
 commands::begin begin_of() {
@@ -52,8 +59,14 @@ record finished() {
 
 class RedisBackend : public testing::Test {
 protected:
+    [[nodiscard]] backend fresh_backend() {
+        auto on = std::make_shared<shared_link>(
+            link_options{.connect = server_.maker(), .counters = &counters_});
+        return {std::move(on), setting_, &counters_};
+    }
+
     // Runs the commands as one batch, each on a record of its own.
-    std::vector<job> run(std::vector<command> commands) {
+    static std::vector<job> run_on(backend& tested, std::vector<command> commands) {
         std::vector<job> jobs;
         for (auto& one : commands) {
             record_id id{"t", "o", std::to_string(jobs.size())};
@@ -62,11 +75,12 @@ protected:
         }
         std::vector<job*> batch;
         for (auto& one : jobs) batch.push_back(&one);
-        auto on = std::make_shared<shared_link>(
-            link_options{.connect = server_.maker(), .counters = &counters_});
-        backend tested{on, setting_, &counters_};
         tested.execute(batch);
         return jobs;
+    }
+    std::vector<job> run(std::vector<command> commands) {
+        backend tested = fresh_backend();
+        return run_on(tested, std::move(commands));
     }
 
     template <class Answer> static const Answer& said(const job& one) {
@@ -134,7 +148,7 @@ TEST_F(RedisBackend, AServerThatForgetsEveryScriptIsUnavailable) {
 TEST_F(RedisBackend, WhatTheMachineChangesIsWrittenIfNobodyElseHas) {
     const std::string stored = encode(running(), 5);
     const auto seen =
-        server_.connection({.answers = std::string{hello} + handed_back(stored) + at_noon()});
+        server_.connection({.answers = std::string{hello} + looked(stored) + at_noon()});
 
     const auto done = run({commands::abandon{.by = mine}});
 
@@ -145,7 +159,7 @@ TEST_F(RedisBackend, WhatTheMachineChangesIsWrittenIfNobodyElseHas) {
 }
 
 TEST_F(RedisBackend, ALostRaceIsJudgedAgain) {
-    server_.connection({.answers = std::string{hello} + handed_back(encode(running(), 5)) +
+    server_.connection({.answers = std::string{hello} + looked(encode(running(), 5)) +
                                    handed_back(encode(finished(), 6))});
 
     const auto done = run({commands::release{.by = mine}});
@@ -157,7 +171,7 @@ TEST_F(RedisBackend, ALostRaceIsJudgedAgain) {
 }
 
 TEST_F(RedisBackend, ARaceThatIsAlwaysLostEndsInAConflict) {
-    std::string answers{hello};
+    std::string answers = std::string{hello} + looked(encode(running(), 5));
     for (int i = 0; i < 200; ++i) answers += handed_back(encode(running(), 5));
     server_.connection({.answers = std::move(answers)});
 
@@ -189,13 +203,102 @@ TEST_F(RedisBackend, ABrokenRecordFailsAloneAndIsSaidToBeSo) {
 
 TEST_F(RedisBackend, AnErrorIsTheMatterOfItsCommandOnly) {
     server_.connection(
-        {.answers = std::string{hello} + "-OOM command not allowed\r\n" + nothing_there()});
+        {.answers = std::string{hello} + noon_told() + "-OOM command not allowed\r\n$-1\r\n"});
 
     const auto done = run({begin_of(), commands::lookup{}});
 
     EXPECT_EQ(why(done[0]).code, errc::no_space);
     EXPECT_EQ(why(done[0]).possible, effect::none);
     EXPECT_FALSE(said<answers::found>(done[1]).current);
+}
+
+TEST_F(RedisBackend, ALookThatGetsNoTimeFailsAndChangesNothing) {
+    server_.connection({.answers = std::string{hello} + "-NOPERM no 'time' for you\r\n" +
+                                   bulk(encode(finished(), 2)) + at_noon()});
+
+    const auto done = run({commands::lookup{}, begin_of()});
+
+    EXPECT_EQ(why(done[0]).code, errc::invalid_argument);
+    EXPECT_EQ(why(done[0]).possible, effect::none);
+    EXPECT_TRUE(*done[1].answer) << "a script asks for the time itself";
+}
+
+TEST_F(RedisBackend, AnAnswerNoLookGivesIsNotUnderstood) {
+    for (const std::string& answer : {noon_told() + ":1\r\n", std::string{":1\r\n$-1\r\n"}}) {
+        server_.connection({.answers = std::string{hello} + answer});
+
+        const auto done = run({commands::lookup{}});
+
+        EXPECT_EQ(why(done[0]).code, errc::not_a_store);
+        EXPECT_EQ(why(done[0]).possible, effect::none);
+    }
+}
+
+// ---- after many repeats
+
+// The next begin is taken for one.
+class RedisBackendOfRepeats : public RedisBackend {
+protected:
+    void hear_many_then(const std::string& next) {
+        std::string answers{hello};
+        for (int i = 0; i < enough; ++i) answers += handed_back(encode(finished(), 2));
+        seen_ = server_.connection({.answers = answers + next});
+        for (int i = 0; i < enough; ++i) run_on(tested_, {begin_of()});
+        seen_->sent.clear();
+    }
+
+    static constexpr int enough = 256;
+
+    std::shared_ptr<lines> seen_;
+    backend tested_ = fresh_backend();
+};
+
+TEST_F(RedisBackendOfRepeats, OneMoreIsAGetAndABatchAsksForTheTimeOnce) {
+    hear_many_then(looked(encode(finished(), 2)) + bulk(encode(running(), 1)));
+    const auto before = counters_.round_trips.get();
+
+    const auto done = run_on(tested_, {begin_of(), begin_of()});
+
+    EXPECT_EQ(said<answers::replay>(done[0]).result.body, "once");
+    EXPECT_TRUE(std::holds_alternative<answers::in_progress>(done[1].answer->value().said));
+    EXPECT_EQ(counters_.round_trips.get() - before, 1U);
+    EXPECT_THAT(seen_->sent, StartsWith("*1\r\n$4\r\nTIME\r\n*2\r\n$3\r\nGET\r\n"));
+    EXPECT_THAT(seen_->sent, Not(HasSubstr("EVAL")));
+    EXPECT_EQ(seen_->sent.rfind("TIME"), seen_->sent.find("TIME"));
+}
+
+TEST_F(RedisBackendOfRepeats, ANewOneIsClaimedByTheScriptAndTheNextIsTriedWithCare) {
+    hear_many_then(noon_told() + "$-1\r\n" + at_noon() + at_noon());
+
+    const auto done = run_on(tested_, {begin_of()});
+    EXPECT_EQ(said<answers::started>(done[0]).lease_until, noon + seconds{30});
+    EXPECT_THAT(seen_->sent, HasSubstr(text_of(script::begin).sha1));
+
+    seen_->sent.clear();
+    run_on(tested_, {begin_of()});
+    EXPECT_THAT(seen_->sent, Not(HasSubstr("GET\r\n")));
+}
+
+TEST_F(RedisBackendOfRepeats, ALapsedOneIsTakenOverIfNobodyElseHas) {
+    record lapsed = running();
+    lapsed.lease_until = noon - hours{1};
+    const std::string stored = encode(lapsed, 5);
+    hear_many_then(looked(stored) + at_noon());
+
+    const auto done = run_on(tested_, {begin_of()});
+
+    EXPECT_GT(said<answers::started>(done[0]).by.fence, mine.fence);
+    EXPECT_THAT(seen_->sent, HasSubstr(text_of(script::swap).sha1));
+    EXPECT_THAT(seen_->sent, HasSubstr(bulk(stored.substr(0, stamp_bytes))));
+}
+
+TEST_F(RedisBackendOfRepeats, ALookThatIsNotAnsweredIsNotInDoubt) {
+    hear_many_then(noon_told());
+
+    const auto done = run_on(tested_, {begin_of()});
+
+    EXPECT_EQ(why(done[0]).code, errc::unavailable);
+    EXPECT_EQ(why(done[0]).possible, effect::none);
 }
 
 // ---- what is in doubt
@@ -210,7 +313,7 @@ TEST_F(RedisBackend, NothingIsInDoubtWithoutAConnection) {
 }
 
 TEST_F(RedisBackend, WhatWasSentAndNotAnsweredIsInDoubt) {
-    server_.connection({.answers = std::string{hello} + at_noon()});
+    server_.connection({.answers = std::string{hello} + noon_told() + at_noon()});
 
     const auto done = run({begin_of(), begin_of(), commands::lookup{}});
 
@@ -244,7 +347,7 @@ TEST_F(RedisBackend, WhatHasNotLeftInFullHasNoEffect) {
 }
 
 TEST_F(RedisBackend, ASecondStepThatIsNotAnsweredIsInDoubt) {
-    server_.connection({.answers = std::string{hello} + handed_back(encode(running(), 5))});
+    server_.connection({.answers = std::string{hello} + looked(encode(running(), 5))});
 
     const auto done = run({commands::abandon{.by = mine}});
 

@@ -20,7 +20,10 @@ protected:
         }
         return made;
     }
-    static std::string running() { return "*2\r\n:1000\r\n" + bulk(encode(record{}, 1)); }
+    // The time, and a record.
+    static std::string running() {
+        return "*2\r\n" + bulk("1") + bulk("0") + bulk(encode(record{}, 1));
+    }
 
     // One page of one record, and the keys of it.
     record_page page(const std::string& cursor, const std::string& answers) {

@@ -1,2 +1,0 @@
--- KEYS record  ARGV now
-return {now, redis.call('GET', KEYS[1])}
