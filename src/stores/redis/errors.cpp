@@ -20,9 +20,16 @@ constexpr auto none = effect::none;
 constexpr auto keep = connection_use::keep;
 constexpr auto replace = connection_use::replace;
 
+constexpr std::string_view rights =
+    "allow this user what semel does: ~<prefix>* &<prefix>* +eval +evalsha +time +get +set "
+    "+getrange +setrange +rpush +ltrim +lrange +pexpire +publish +scan +unlink "
+    "+subscribe +unsubscribe +select +info +client|setname";
+
 // A refusal by name comes before the server has done anything; scripts write last, and all or
 // nothing.
 constexpr meaning meanings[]{
+    // A script that may not go on has done what it did before.
+    {"ERR The user executing the script", errc::invalid_argument, effect::unknown, keep, rights},
     {"ERR max number of clients", errc::unavailable, none, replace,
      "raise maxclients of the server, or open fewer stores"},
     {"ERR invalid password", errc::invalid_argument, none, replace, "check the password"},
@@ -41,10 +48,7 @@ constexpr meaning meanings[]{
     {"NOAUTH", errc::invalid_argument, none, replace,
      "the server wants a password: redis://user:password@host"},
     {"WRONGPASS", errc::invalid_argument, none, replace, "check user and password"},
-    {"NOPERM", errc::invalid_argument, none, keep,
-     "allow this user what semel does: ~<prefix>* &<prefix>* +eval +evalsha +time +get +set "
-     "+getrange +setrange +rpush +ltrim +lrange +pexpire +publish +scan +unlink "
-     "+subscribe +unsubscribe +select +info +client|setname"},
+    {"NOPERM", errc::invalid_argument, none, keep, rights},
     {"DENIED", errc::unavailable, none, replace,
      "the server is in protected mode; set a password or bind address there"},
     {"LOADING", errc::unavailable, none, keep, "the server is loading its data; try again later"},

@@ -152,8 +152,8 @@ link::sending link::send(std::string_view requests) {
     sending made;
     while (made.accepted < requests.size()) {
         auto sent = stream_->send(requests.substr(made.accepted), left());
-        if (!sent) {
-            made.done = lose(std::move(sent).error());
+        if (!sent || *sent == 0) {
+            made.done = lose(sent ? closed_by_server() : std::move(sent).error());
             return made;
         }
         made.accepted += *sent;

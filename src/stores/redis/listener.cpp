@@ -21,6 +21,10 @@ void append_all(std::string& to, std::string_view verb, const std::vector<std::s
     for (const auto& one : channels) append_part(to, one);
 }
 
+bool is_news(const value& got) {
+    return got.is(value::type::array) && got.items.size() == 3;
+}
+
 } // namespace
 
 class listener::ear final : public record_watch {
@@ -86,7 +90,11 @@ void listener::attend() {
         tell_all(); // who knows what was missed
         return rest();
     }
-    if (*got != nullptr) take(**got);
+    if (*got == nullptr) return;
+    if (is_news(**got)) return take(**got);
+    // Who may not listen is not asked again; anything else, such as a busy server, passes.
+    refused_ = (*got)->is(value::type::error) && (*got)->text.starts_with("NOPERM");
+    rest();
 }
 
 void listener::rest() {
@@ -124,11 +132,6 @@ bool listener::subscribe() {
 
 // A message, or the answer to a subscription: what came before it was not heard.
 void listener::take(const value& message) {
-    const bool known = message.is(value::type::array) && message.items.size() == 3;
-    if (!known) {
-        refused_ = true;
-        return on_.close();
-    }
     const std::string_view verb = message.items[0].text;
     if (verb == "message" || verb == "subscribe") tell(std::string{message.items[1].text});
 }

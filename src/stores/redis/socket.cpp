@@ -139,8 +139,11 @@ result<descriptor> connect_to(const std::string& host, std::uint16_t port, durat
                                  "; check the host name"};
     }
     result<descriptor> made = system_failure("no address", EADDRNOTAVAIL);
+    // One that does not answer leaves time for those behind it.
+    std::int64_t left = 0;
+    for (const addrinfo* one = addresses.first; one != nullptr; one = one->ai_next) ++left;
     for (const addrinfo* one = addresses.first; one != nullptr; one = one->ai_next) {
-        made = connect_one(*one, std::max(until - local_clock::now(), duration{0}));
+        made = connect_one(*one, std::max(until - local_clock::now(), duration{0}) / left--);
         if (made) return made;
     }
     failure why = std::move(made).error();

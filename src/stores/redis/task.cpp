@@ -30,10 +30,11 @@ milliseconds rounded_up(duration span) {
     return std::max(std::chrono::ceil<milliseconds>(span), milliseconds{0});
 }
 
-// Nobody comes back for a claim after this long; held ones wait for an operator.
+// Nobody comes back for a claim after this long, however often it is renewed meanwhile; held ones
+// wait for an operator.
 ttl_type claim_life(const record_policy& policy, duration lease_left, duration processing_left) {
     if (policy.on_lease_expiry != lease_expiry::retry) return std::nullopt;
-    return rounded_up(std::max(lease_left + policy.grace, processing_left)) + linger;
+    return rounded_up(std::max(lease_left, processing_left) + policy.grace) + linger;
 }
 
 void append_ttl(std::string& to, const ttl_type& ttl) {
@@ -244,14 +245,16 @@ connection_use task::hear(const value& got, const result<time_point>& now) {
 }
 
 connection_use task::hear_looked(const value& stored, const result<time_point>& now) {
-    if (!stored.is(value::type::bulk) && !stored.is(value::type::nil)) {
-        failure why = not_understood();
-        why.possible = effect::none;
+    const auto fail = [&](failure why) {
+        why.possible = effect::none; // nothing was written
         give_up(std::move(why));
+    };
+    if (!stored.is(value::type::bulk) && !stored.is(value::type::nil)) {
+        fail(not_understood());
         return connection_use::replace;
     }
     if (!job_->now && !now) {
-        give_up(now.error());
+        fail(now.error());
     } else if (std::holds_alternative<commands::begin>(job_->what) && stored.is(value::type::nil)) {
         // Not a repeat after all.
         next_ = script::begin;

@@ -115,7 +115,8 @@ public:
 
     result<void> shake_hands(const std::string& host, duration patience) {
         expect_host(stream_, host);
-        auto done = perform("TLS handshake", patience, [&] { return ::SSL_connect(stream_); });
+        auto done =
+            open_still(perform("TLS handshake", patience, [&] { return ::SSL_connect(stream_); }));
         if (done) return {};
         failure why = std::move(done).error();
         // Also where nobody answered: a plain server may wait for more of what it takes for text.
@@ -132,8 +133,9 @@ public:
     }
 
     result<std::size_t> send(std::string_view bytes, duration patience) override {
-        return perform("send", patience,
-                       [&] { return ::SSL_write(stream_, bytes.data(), at_most(bytes.size())); });
+        return open_still(perform("send", patience, [&] {
+            return ::SSL_write(stream_, bytes.data(), at_most(bytes.size()));
+        }));
     }
 
     result<std::size_t> receive(std::span<char> into, duration patience) override {
@@ -167,6 +169,14 @@ private:
                 return std::move(ready).error();
             }
         }
+    }
+
+    // Only who receives expects an end.
+    static result<std::size_t> open_still(result<std::size_t> done) {
+        if (!done || *done > 0) return done;
+        return failure{.code = errc::unavailable,
+                       .possible = effect::none,
+                       .detail = "redis: the server has closed the stream"};
     }
 
     static failure broken(std::string_view doing, int why) {

@@ -103,6 +103,19 @@ TEST_F(RedisFront, DoesWhatTheOneInMemoryDoes) {
     }
 }
 
+TEST(RedisFrontRights, AUserWithTheNamedRightsCanDoEverything) {
+    test::private_redis server;
+    auto options = server.options();
+    options.prefix = "shop:";
+    const auto it = open_redis_front(as_advised_user(options)).value();
+    front_walk walk{4712};
+
+    for (int i = 0; i < 2'000; ++i) {
+        const auto got = it->call(walk.id(), walk.next());
+        ASSERT_TRUE(got) << describe(got.error());
+    }
+}
+
 TEST_F(RedisFront, EntriesLiveAsLongAsTheyAreTold) {
     const auto it = front();
     const record_id id = id_of("k");

@@ -4,6 +4,7 @@
 #include "private_redis.hpp"
 #include "redis_fixture.hpp"
 #include "semel/open.hpp"
+#include "support/one_answer_server.hpp"
 
 namespace semel {
 namespace {
@@ -64,40 +65,11 @@ TEST(RedisOpen, APasswordForAServerWithoutOneIsAnError) {
     EXPECT_THAT(why_not(options).detail, HasSubstr("has no password"));
 }
 
-// The rights that the error message for NOPERM names.
 TEST(RedisOpen, AUserWithTheNamedRightsCanDoEverything) {
     private_redis server;
-    test::redis_client root{server.options()};
-    root.ask({"ACL",
-              "SETUSER",
-              "anna",
-              "on",
-              ">secret",
-              "~shop:*",
-              "&shop:*",
-              "+eval",
-              "+evalsha",
-              "+time",
-              "+get",
-              "+set",
-              "+getrange",
-              "+setrange",
-              "+rpush",
-              "+ltrim",
-              "+lrange",
-              "+pexpire",
-              "+publish",
-              "+scan",
-              "+select",
-              "+info",
-              "+client|setname",
-              "+subscribe",
-              "+unsubscribe",
-              "+unlink"});
     auto options = server.options();
-    options.user = "anna";
-    options.password = "secret";
     options.prefix = "shop:";
+    options = as_advised_user(options);
     options.database = 1;
     const auto store = open_redis_store(options).value();
     const record_id id = id_of("k");
@@ -128,6 +100,23 @@ TEST(RedisOpen, AUserWithoutRightsToOurKeysIsToldWhichItNeeds) {
     ASSERT_FALSE(got);
     EXPECT_EQ(got.error().code, errc::invalid_argument);
     EXPECT_THAT(got.error().detail, HasSubstr("~<prefix>*"));
+}
+
+// The server has another word for it within scripts.
+TEST(RedisOpen, AUserWithoutACommandOfOursIsToldWhichItNeeds) {
+    private_redis server;
+    test::redis_client root{server.options()};
+    root.ask({"ACL", "SETUSER", "bob", "on", ">secret", "~*", "&*", "+@all", "-set"});
+    auto options = server.options();
+    options.user = "bob";
+    options.password = "secret";
+    const auto store = open_redis_store(options).value();
+
+    const auto got = store->call(id_of("k"), begin_of(1));
+
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code, errc::invalid_argument);
+    EXPECT_THAT(got.error().detail, HasSubstr("+set"));
 }
 
 // Who may not publish completes nevertheless.
@@ -290,6 +279,20 @@ TEST_F(RedisTls, APlainPortIsSaidNotToSpeakIt) {
     const auto why = why_not(plain);
 
     EXPECT_EQ(why.code, errc::unavailable);
+    EXPECT_THAT(why.detail, HasSubstr("does this port speak TLS"));
+}
+
+// As a proxy does that is shutting down.
+TEST_F(RedisTls, AServerThatSaysGoodbyeInsteadOfHelloIsLeft) {
+    const std::string goodbye{"\x15\x03\x03\x00\x02\x01\x00", 7}; // close_notify
+    const test::one_answer_server server{goodbye};
+    options_.host = "127.0.0.1";
+    options_.port = server.port();
+
+    const auto why = why_not(options_);
+
+    EXPECT_EQ(why.code, errc::unavailable);
+    EXPECT_THAT(why.detail, HasSubstr("closed the stream"));
     EXPECT_THAT(why.detail, HasSubstr("does this port speak TLS"));
 }
 

@@ -3,10 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "stores/redis/errors.hpp"
 #include "stores/redis/keys.hpp"
 #include "support/redis_server.hpp"
 
@@ -40,6 +44,26 @@ inline failure why_not(const redis_options& options) {
     auto opened = open_redis_store(options);
     return opened ? failure{.code = errc::internal, .detail = "it could be opened"}
                   : std::move(opened).error();
+}
+
+// Who is logged in as such may do exactly what the message for NOPERM asks for. Returns the options
+// of that user.
+inline redis_options as_advised_user(redis_options server) {
+    std::string rights = redis::verdict_of("NOPERM").why.detail;
+    rights.erase(0, rights.find("~<prefix>"));
+    for (std::size_t at = 0; (at = rights.find("<prefix>", at)) != std::string::npos;) {
+        rights.replace(at, std::string_view{"<prefix>"}.size(), server.prefix);
+    }
+    std::vector<std::string_view> parts{"ACL", "SETUSER", "anna", "on", ">secret"};
+    for (std::size_t at = 0; at < rights.size();) {
+        const std::size_t end = std::min(rights.find(' ', at), rights.size());
+        parts.push_back(std::string_view{rights}.substr(at, end - at));
+        at = end + 1;
+    }
+    test::redis_client{server}.ask(parts);
+    server.user = "anna";
+    server.password = "secret";
+    return server;
 }
 
 class redis_test : public testing::Test {

@@ -58,9 +58,20 @@ TEST_F(RedisStore, RunningRecordsOutliveTheirLongestLease) {
     must_start(*store, id_of("long"), long_lease);
     must_start(*store, id_of("held"), held);
 
-    EXPECT_THAT(life_of(id_of("retry")), just_below(hours{24} + minutes{1}));
+    EXPECT_THAT(life_of(id_of("retry")), just_below(hours{24} + minutes{1} + milliseconds{250}));
     EXPECT_THAT(life_of(id_of("long")), just_below(hours{48} + minutes{1} + milliseconds{250}));
     EXPECT_EQ(life_of(id_of("held")), milliseconds{-1});
+}
+
+// Renewed until it may not be any more, a claim holds for its grace from then on.
+TEST_F(RedisStore, RunningRecordsOutliveTheGraceOfTheirLastLease) {
+    const auto store = open();
+    commands::begin patient = begin_of(1);
+    patient.policy.grace = minutes{30};
+
+    must_start(*store, id_of("k"), patient);
+
+    EXPECT_THAT(life_of(id_of("k")), just_below(hours{24} + minutes{31}));
 }
 
 TEST_F(RedisStore, ARenewalKeepsTheLifeOfTheRecord) {
@@ -71,7 +82,7 @@ TEST_F(RedisStore, ARenewalKeepsTheLifeOfTheRecord) {
     const auto got = store->call(id, commands::renew{.by = by, .lease = hours{1}});
 
     ASSERT_TRUE(got && std::holds_alternative<answers::renewed>(got->said));
-    EXPECT_THAT(life_of(id), just_below(hours{24} + minutes{1}));
+    EXPECT_THAT(life_of(id), just_below(hours{24} + minutes{1} + milliseconds{250}));
 }
 
 TEST_F(RedisStore, ReleasedAndRemovedRecordsLeaveOnlyTheirFenceForADay) {

@@ -161,6 +161,26 @@ TEST(RedisWakeFaults, AfterALostConnectionEverybodyIsTold) {
     EXPECT_TRUE(news.reaches(4));
 }
 
+TEST(RedisWakeFaults, AServerThatWasBusyIsAskedAgain) {
+    private_redis server{{"--busy-reply-threshold", "10"}};
+    const auto store = open_redis_store(server.options()).value();
+    test::redis_client root{server.options()};
+    root.ask({"PING"}); // connected, before the server is busy
+    const std::jthread blocker{[&] {
+        test::redis_client client{server.options()};
+        EXPECT_ANY_THROW(client.ask({"EVAL", "while true do end", "0"})) << "until it is killed";
+    }};
+    std::this_thread::sleep_for(milliseconds{200});
+    counted_news news;
+    const auto watch = ears_of(*store).watch(id_of("k"), news.hear());
+    std::this_thread::sleep_for(milliseconds{200});
+    EXPECT_EQ(news.count(), 0);
+
+    root.ask({"SCRIPT", "KILL"});
+
+    EXPECT_TRUE(news.reaches(1));
+}
+
 TEST(RedisWakeFaults, AUserWhoMayNotListenPolls) {
     private_redis server;
     test::redis_client root{server.options()};

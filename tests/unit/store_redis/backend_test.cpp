@@ -213,14 +213,15 @@ TEST_F(RedisBackend, AnErrorIsTheMatterOfItsCommandOnly) {
 }
 
 TEST_F(RedisBackend, ALookThatGetsNoTimeFailsAndChangesNothing) {
-    server_.connection({.answers = std::string{hello} + "-NOPERM no 'time' for you\r\n" +
-                                   bulk(encode(finished(), 2)) + at_noon()});
+    for (const auto* refusal : {"-NOPERM no 'time' for you\r\n", "-ERR of a proxy\r\n"}) {
+        server_.connection(
+            {.answers = std::string{hello} + refusal + bulk(encode(finished(), 2)) + at_noon()});
 
-    const auto done = run({commands::lookup{}, begin_of()});
+        const auto done = run({commands::lookup{}, begin_of()});
 
-    EXPECT_EQ(why(done[0]).code, errc::invalid_argument);
-    EXPECT_EQ(why(done[0]).possible, effect::none);
-    EXPECT_TRUE(*done[1].answer) << "a script asks for the time itself";
+        EXPECT_EQ(why(done[0]).possible, effect::none) << describe(why(done[0]));
+        EXPECT_TRUE(*done[1].answer) << "a script asks for the time itself";
+    }
 }
 
 TEST_F(RedisBackend, AnAnswerNoLookGivesIsNotUnderstood) {
@@ -381,7 +382,7 @@ TEST(RedisTimeToLive, ForsakenClaimsGoWhenTheyMayNotBeRenewedAnyMore) {
     record it = running();
     it.policy.processing_max = hours{1};
     it.policy.grace = seconds{5};
-    EXPECT_EQ(time_to_live(it, noon), hours{1} - seconds{10} + std::chrono::minutes{1});
+    EXPECT_EQ(time_to_live(it, noon), hours{1} - seconds{5} + std::chrono::minutes{1});
 
     it.lease_until = noon + hours{3};
     EXPECT_EQ(time_to_live(it, noon), hours{3} + seconds{5} + std::chrono::minutes{1});

@@ -162,6 +162,18 @@ TEST(RedisLink, SaysHowMuchOfARequestHasLeft) {
     EXPECT_EQ(got.accepted, 7U);
 }
 
+TEST(RedisLink, AStreamThatTakesNothingIsLost) {
+    class closed final : public redis_transport {
+        result<std::size_t> send(std::string_view, duration) override { return std::size_t{0}; }
+        result<std::size_t> receive(std::span<char>, duration) override { return std::size_t{0}; }
+    };
+    link on{{.connect = [] {
+        return result<std::unique_ptr<redis_transport>>{std::make_unique<closed>()};
+    }}};
+
+    EXPECT_EQ(on.ready().error().code, errc::unavailable);
+}
+
 TEST(RedisLink, CountsRoundTrips) {
     store_counters counters;
     scripted_server server;

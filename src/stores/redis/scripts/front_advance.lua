@@ -4,7 +4,7 @@
 local head = redis.call('GETRANGE', KEYS[1], 0, 77)
 local kind = head:sub(1, 1)
 if (kind ~= 'g' and kind ~= 'h') or head:sub(10, 33) ~= ARGV[1] then return 0 end
-if not ARGV[2]:find(kind, 1, true) then return redis.call('DEL', KEYS[1]) end
+if not ARGV[2]:find(kind, 1, true) then return redis.call('UNLINK', KEYS[1]) end
 redis.call('SET', KEYS[1], ARGV[3] .. head:sub(2) .. ARGV[4], 'PX', ARGV[5])
 if ARGV[6] == 'publish' then redis.pcall('PUBLISH', KEYS[1], '') end
 return 1
