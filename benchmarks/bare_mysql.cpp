@@ -185,12 +185,12 @@ void bare_mysql::transact(std::uint64_t number) {
     const mysql::transaction_texts texts{prefix_};
     const record_id id = id_of(number);
     on_.sql("BEGIN NOT ATOMIC " + texts.take_lock(id, std::chrono::seconds{10}) +
-            ";SET TRANSACTION ISOLATION LEVEL READ COMMITTED;START TRANSACTION READ WRITE;"
-            "SAVEPOINT bare_1;" +
+            ";SET autocommit=0;SET TRANSACTION ISOLATION LEVEL READ COMMITTED;START TRANSACTION "
+            "READ WRITE;SAVEPOINT bare_1;" +
             texts.look(id) + ";END");
     order_.run();
     on_.sql("BEGIN NOT ATOMIC RELEASE SAVEPOINT bare_1;" + texts.insert(id, finished(id, number)) +
-            ";COMMIT;" + texts.release_lock(id) + ";END");
+            ";COMMIT;SET autocommit=1;" + texts.release_lock(id) + ";END");
 }
 
 std::size_t bare_mysql::run_orders(seconds most) {

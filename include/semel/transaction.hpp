@@ -49,7 +49,9 @@ public:
     // Locks the key until the end of the transaction and reads the record.
     virtual result<locked_record> lock(const record_id& id) = 0;
 
-    // The one record write, at the end: an upsert guarded by the fence that lock() saw (0: none).
+    // The one record write, at the end: an upsert guarded by what lock() saw, whose fence is given
+    // (0: none). A claim that has lapsed is still its owner's, who may complete it meanwhile:
+    // errc::conflict, here or from commit().
     // errc::transaction_broken if the work has meanwhile rolled back, committed or run DDL: then
     // nothing was written.
     virtual result<void> save(const record_id& id, const record& after,

@@ -278,9 +278,9 @@ std::optional<raw_outcome> try_blind(engine_core& core, transaction_port& port, 
     if (done) return *std::move(done);
     failure why = std::move(done).error();
     if (why.possible == effect::none) {
+        // Also where a statement of the work has failed: a repeat may do what cannot be done twice.
         port.rollback();
-        if (why.code == errc::conflict) return std::nullopt;
-        return unavailable(std::move(why));
+        return std::nullopt;
     }
     const auto landed = committed_after_all(port, what, one);
     if (landed && *landed) {

@@ -52,6 +52,8 @@ public:
         const std::scoped_lock lock{mutex_};
         budgets_[static_cast<std::size_t>(which)].left = bytes;
     }
+    // From now on: who connects is accepted, and hears nothing.
+    void fall_silent() { silent_ = true; }
     void never_cut() {
         const std::scoped_lock lock{mutex_};
         for (budget& each : budgets_) each = {};
@@ -102,6 +104,11 @@ private:
     }
 
     void serve(int client) {
+        if (silent_) {
+            while (!stop_) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+            ::close(client);
+            return;
+        }
         const int server = ::socket(AF_INET, SOCK_STREAM, 0);
         const sockaddr_in where = loopback(server_port_);
         if (::connect(server, reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0) {
@@ -150,6 +157,7 @@ private:
     int listener_ = -1;
     int port_ = 0;
     std::atomic<bool> stop_ = false;
+    std::atomic<bool> silent_ = false;
     std::atomic<int> open_ = 0;
     mutable std::mutex mutex_;
     budget budgets_[2]; // by direction

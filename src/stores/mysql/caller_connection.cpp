@@ -3,6 +3,9 @@
 #include <mysql.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <chrono>
+
 namespace semel::mysql {
 
 namespace {
@@ -94,17 +97,23 @@ failure caller_connection::failed(commit with) {
     const std::string_view words = mysql_error(it_);
     const bool gone = code >= 2'000 && code < 3'000;
     if (gone) lost_id_ = mysql_thread_id(it_);
+    if (code == number::deadlock) met_deadlock_ = true;
     if (code == number::signalled && words == changed_mark) return changed();
     const bool doubt = with == commit::sent && (gone || !undoes(code));
     return failure_of({code, words}, doubt ? ending::unknown : ending::rolled_back);
 }
 
-bool caller_connection::reconnect() {
-    const my_bool before = it_->options.reconnect;
+bool caller_connection::reconnect(local_time deadline) {
+    const my_bool reconnects = it_->options.reconnect;
+    const unsigned connect_timeout = it_->options.connect_timeout;
     const my_bool on = 1;
+    const auto left = std::chrono::ceil<std::chrono::seconds>(deadline - local_clock::now());
+    const auto patience = static_cast<unsigned>(std::clamp<std::int64_t>(left.count(), 1, 3'600));
     ::mysql_options(it_, MYSQL_OPT_RECONNECT, &on);
+    ::mysql_options(it_, MYSQL_OPT_CONNECT_TIMEOUT, &patience);
     const bool back = mariadb_reconnect(it_) == 0;
-    ::mysql_options(it_, MYSQL_OPT_RECONNECT, &before);
+    ::mysql_options(it_, MYSQL_OPT_RECONNECT, &reconnects);
+    ::mysql_options(it_, MYSQL_OPT_CONNECT_TIMEOUT, &connect_timeout);
     if (back) lost_id_ = 0;
     return back;
 }

@@ -43,8 +43,12 @@ public:
     [[nodiscard]] result<std::vector<rows>> run(const std::vector<statement>& all,
                                                 commit with = commit::none);
 
+    // A statement of ours was the victim of a deadlock since.
+    [[nodiscard]] bool met_deadlock() const { return met_deadlock_; }
+    void forget_deadlock() { met_deadlock_ = false; }
+
     // Makes a lost connection anew, with the settings it was made with.
-    [[nodiscard]] bool reconnect();
+    [[nodiscard]] bool reconnect(local_time deadline);
 
     // Fetches what the work has left behind. If that is not ours to fetch the connection is closed.
     void clear();
@@ -57,6 +61,7 @@ private:
 
     st_mysql* const it_;
     unsigned long lost_id_ = 0; // the server's number of the connection that was lost
+    bool met_deadlock_ = false;
 };
 
 } // namespace semel::mysql

@@ -50,15 +50,17 @@ result<void> caller_transaction::begin(on_locked locked) {
         if (auto back = reconnect(); !back) return back;
     }
     if (auto usable = check_usable(); !usable) return usable;
-    if (on_.in_transaction()) {
+    // Also where the work of a transact() has ended its transaction: its lock is still held.
+    if (on_.in_transaction() || !locks_.empty()) {
         return refused(errc::invalid_argument, "the connection is in a transaction already; end "
                                                "it, or use execute_in");
     }
+    autocommits_ = on_.autocommits();
+    on_.forget_deadlock();
     owner_ = owner::us;
     begun_ = false;
     locked_ = locked;
     held_.clear();
-    locks_.clear();
     unsent_.clear();
     return {};
 }
@@ -82,7 +84,7 @@ result<void> caller_transaction::reconnect() {
         return refused(errc::unavailable, "the connection is lost; make it anew");
     }
     const local_time deadline = local_clock::now() + options_.doubt_wait;
-    while (!on_.reconnect()) {
+    while (!on_.reconnect(deadline)) {
         if (local_clock::now() >= deadline) {
             return refused(errc::unavailable, "the connection was lost during COMMIT and could not "
                                               "be made anew");
@@ -90,6 +92,9 @@ result<void> caller_transaction::reconnect() {
         std::this_thread::sleep_for(reconnect_pause);
     }
     in_doubt_ = false;
+    if (autocommits_) return {};
+    auto as_before = on_.run({{"SET autocommit=0"}});
+    if (!as_before) return std::move(as_before).error();
     return {};
 }
 
@@ -104,6 +109,8 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
     if (key.outermost) {
         const duration wait = locked_ == on_locked::wait ? options_.lock_wait : duration{};
         all.push_back({texts_.take_lock(id, wait)});
+        // A deadlock ends the transaction, and work that goes on all the same would commit.
+        if (autocommits_) all.push_back({"SET autocommit=0"});
         all.push_back({"SET TRANSACTION ISOLATION LEVEL READ COMMITTED"});
         all.push_back({"START TRANSACTION READ WRITE"});
         locks_.push_back(id);
@@ -135,6 +142,7 @@ result<locked_record> caller_transaction::read_locked(std::vector<rows>& got, he
     if (!seen.is_null(looked::record)) {
         auto read = read_record_row(seen, looked::record);
         if (!read) return std::move(read).error();
+        key.version = seen.integer(looked::version);
         key.has_checkpoints = read->checkpoints > 0;
         if (key.has_checkpoints) {
             if (auto more = read_checkpoints(read->it, key.id); !more) {
@@ -159,14 +167,13 @@ result<void> caller_transaction::read_checkpoints(record& to, const record_id& i
     return {};
 }
 
-std::vector<statement> caller_transaction::write(const held_key& key, const record& after,
-                                                 std::uint64_t seen_fence) const {
+std::vector<statement> caller_transaction::write(const held_key& key, const record& after) const {
     // 1305 if the transaction is not the one it was.
     std::vector<statement> all{{"RELEASE SAVEPOINT " + key.inner}};
-    if (seen_fence == 0) {
-        all.push_back({texts_.insert(key.id, after)});
+    if (key.version) {
+        all.push_back({texts_.update(key.id, after, *key.version), statement::expects::one_row});
     } else {
-        all.push_back({texts_.update(key.id, after, seen_fence), statement::expects::one_row});
+        all.push_back({texts_.insert(key.id, after)});
     }
     if (key.has_checkpoints) all.push_back({texts_.forget_checkpoints(key.id)});
     return all;
@@ -184,15 +191,14 @@ failure caller_transaction::explain(failure why) {
     return why;
 }
 
-result<void> caller_transaction::save(const record_id& id, const record& after,
-                                      std::uint64_t seen_fence) {
+result<void> caller_transaction::save(const record_id& id, const record& after, std::uint64_t) {
     const auto at = std::find_if(held_.rbegin(), held_.rend(),
                                  [&](const held_key& one) { return one.id == id; });
     if (at == held_.rend()) return broken("the record was not locked in this transaction");
     const held_key key = std::move(*at);
     held_.erase(std::next(at).base(), held_.end());
     if (!on_.idle()) return broken("the work has left the result of a query behind");
-    auto all = write(key, after, seen_fence);
+    auto all = write(key, after);
     // Our own COMMIT follows at once and takes it along; what a caller commits must be there now.
     if (owner_ == owner::us && key.outermost) {
         unsent_ = std::move(all);
@@ -207,11 +213,17 @@ result<void> caller_transaction::save(const record_id& id, const record& after,
 
 // ---- the way out --------------------------------------------------------------------------------
 
+// Behind COMMIT or ROLLBACK.
+void caller_transaction::add_end(std::vector<statement>& to) const {
+    if (autocommits_) to.push_back({"SET autocommit=1"});
+    for (const auto& one : locks_) to.push_back({texts_.release_lock(one)});
+}
+
 result<void> caller_transaction::commit() {
     auto all = std::exchange(unsent_, {});
     if (!on_.idle()) return broken("the work has left the result of a query behind");
-    all.push_back({"COMMIT"});
-    for (const auto& one : locks_) all.push_back({texts_.release_lock(one)});
+    all.push_back({"COMMIT AND NO CHAIN NO RELEASE"});
+    add_end(all);
     auto done = on_.run(all, mysql::commit::sent);
     if (!done) {
         in_doubt_ = done.error().possible == effect::unknown;
@@ -224,20 +236,20 @@ result<void> caller_transaction::commit() {
 }
 
 bool caller_transaction::asks_to_repeat() const {
-    return on_.last_error() == number::deadlock;
+    return on_.last_error() == number::deadlock || on_.met_deadlock();
 }
 
 void caller_transaction::rollback() {
     held_.clear();
     unsent_.clear();
     owner_ = owner::nobody;
-    const auto locks = std::exchange(locks_, {});
-    if (on_.lost()) return;
-    on_.clear();
-    if (on_.lost() || (locks.empty() && !on_.in_transaction())) return;
-    std::vector<statement> all{{"ROLLBACK"}};
-    for (const auto& one : locks) all.push_back({texts_.release_lock(one)});
-    static_cast<void>(on_.run(all));
+    if (!on_.lost()) on_.clear();
+    if (!on_.lost() && (!locks_.empty() || on_.in_transaction())) {
+        std::vector<statement> all{{"ROLLBACK AND NO CHAIN NO RELEASE"}};
+        add_end(all);
+        static_cast<void>(on_.run(all));
+    }
+    locks_.clear();
 }
 
 } // namespace semel::mysql

@@ -40,6 +40,7 @@ private:
         record_id id;
         std::string inner;
         std::string outer;
+        std::optional<std::int64_t> version = {}; // of the record that was seen
         bool has_checkpoints = false;
         bool outermost = false; // the one whose COMMIT is ours
     };
@@ -48,15 +49,16 @@ private:
     result<void> reconnect();
     result<locked_record> read_locked(std::vector<rows>& got, held_key key);
     result<void> read_checkpoints(record& to, const record_id& id);
-    [[nodiscard]] std::vector<statement> write(const held_key& key, const record& after,
-                                               std::uint64_t seen_fence) const;
+    [[nodiscard]] std::vector<statement> write(const held_key& key, const record& after) const;
+    void add_end(std::vector<statement>& to) const;
     [[nodiscard]] static failure explain(failure why);
 
     const mysql_transaction_options options_;
     st_mysql* const handle_;
     const transaction_texts texts_;
     caller_connection on_;
-    bool in_doubt_ = false; // the last COMMIT was not answered
+    bool in_doubt_ = false;   // the last COMMIT was not answered
+    bool autocommits_ = true; // outside of our own transactions
     owner owner_ = owner::nobody;
     bool begun_ = false; // BEGIN has been sent; it waits for the first lock
     on_locked locked_ = on_locked::wait;

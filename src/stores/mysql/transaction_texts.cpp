@@ -48,7 +48,7 @@ std::string transaction_texts::release_lock(const record_id& id) const {
 }
 
 std::string transaction_texts::look(const record_id& id) const {
-    std::string columns;
+    std::string columns = ",r.version";
     for (const auto column : record_columns) columns += ",r." + std::string{column};
     return "SELECT " + std::string{clock_expression} + ",f.value,(SELECT value FROM " +
            table("meta") + " WHERE name='schema_version')" + columns + " FROM " + table("meta") +
@@ -76,7 +76,7 @@ std::string transaction_texts::insert(const record_id& id, const record& after) 
 }
 
 std::string transaction_texts::update(const record_id& id, const record& after,
-                                      std::uint64_t seen_fence) const {
+                                      std::int64_t seen_version) const {
     row_buffer values{quoting::hex};
     values.add_row().add(due_at(after));
     add_record(values, after);
@@ -87,8 +87,7 @@ std::string transaction_texts::update(const record_id& id, const record& after,
         made += values.cell(0, i + 1);
     }
     // The guard reads the row as it was: in MariaDB an assignment before it does not count here.
-    return made + " WHERE " + key_equals(id_row(id)) +
-           " AND fence=" + number_text(static_cast<std::int64_t>(seen_fence));
+    return made + " WHERE " + key_equals(id_row(id)) + " AND version=" + number_text(seen_version);
 }
 
 } // namespace semel::mysql

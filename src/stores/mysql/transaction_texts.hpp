@@ -16,7 +16,8 @@ namespace looked {
 inline constexpr int now = 0;
 inline constexpr int floor = 1;
 inline constexpr int schema = 2;
-inline constexpr int record = 3;
+inline constexpr int version = 3;
+inline constexpr int record = 4;
 } // namespace looked
 
 // Bytes are written so that they mean the same under every character set and SQL mode.
@@ -32,10 +33,11 @@ public:
     [[nodiscard]] std::string checkpoints(const record_id& id) const; // → name, data
     [[nodiscard]] std::string forget_checkpoints(const record_id& id) const;
 
-    // A record that was not there, and one that was: only if it still has the fence that was seen.
+    // A record that was not there, and one that was: only if it still is what was seen. The fence
+    // does not tell: a claim that has lapsed is still its owner's, who may complete it.
     [[nodiscard]] std::string insert(const record_id& id, const record& after) const;
     [[nodiscard]] std::string update(const record_id& id, const record& after,
-                                     std::uint64_t seen_fence) const;
+                                     std::int64_t seen_version) const;
 
     [[nodiscard]] const std::string& prefix() const { return prefix_; }
 

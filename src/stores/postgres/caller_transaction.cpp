@@ -23,6 +23,7 @@ constexpr int isolation_column = 1;
 constexpr int now_column = 0;
 constexpr int floor_column = 1;
 constexpr int record_column = 2;
+constexpr int table_column = 3;
 
 // Keys that were locked and not yet saved; older ones are forgotten and can then not be saved.
 constexpr std::size_t held_max = 4'096;
@@ -30,8 +31,10 @@ constexpr std::size_t held_max = 4'096;
 constexpr local_time no_deadline = local_time::max();
 constexpr duration reset_pause = std::chrono::milliseconds{50};
 
+// For lock_timeout, where zero would be for ever.
 std::string milliseconds(duration length) {
-    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(length).count());
+    const auto count = std::chrono::ceil<std::chrono::milliseconds>(length).count();
+    return std::to_string(std::max<decltype(count)>(count, 1));
 }
 
 // The answer before the last, which is the look's.
@@ -61,6 +64,8 @@ result<void> caller_transaction::check_work_left() {
     switch (PQtransactionStatus(handle_)) {
     case PQTRANS_ACTIVE: return broken("the work has left a query under way");
     case PQTRANS_IDLE: return broken("the work has ended the transaction it ran in");
+    case PQTRANS_UNKNOWN:
+        return refused(errc::unavailable, "the connection was lost while the work ran");
     default: return {};
     }
 }
@@ -120,7 +125,7 @@ result<void> caller_transaction::prepare() {
     }
     if (auto there = check_schema(*on_, options_.table_prefix, no_deadline); !there) return there;
     const auto known = on_->query("SELECT name FROM pg_prepared_statements WHERE name LIKE "
-                                  "'semel\\_transaction\\_%'",
+                                  "'semel\\_t.%'",
                                   no_deadline);
     if (!known) return known.error();
     std::vector<preparation> missing;
@@ -140,9 +145,7 @@ result<void> caller_transaction::reconnect() {
         return refused(errc::unavailable, "the connection is lost; PQreset or replace it");
     }
     const local_time deadline = local_clock::now() + options_.doubt_wait;
-    while (true) {
-        PQreset(handle_);
-        if (PQstatus(handle_) == CONNECTION_OK) break;
+    while (!on_->reset(deadline)) {
         if (local_clock::now() >= deadline) {
             return refused(errc::unavailable, "the connection was lost during COMMIT and could not "
                                               "be made anew");
@@ -150,7 +153,23 @@ result<void> caller_transaction::reconnect() {
         std::this_thread::sleep_for(reset_pause);
     }
     in_doubt_ = false;
+    made_anew_ = true;
     return {};
+}
+
+// What is not there may be somewhere else: a new connection has the search path it began with, and
+// may have come to another server.
+result<void> caller_transaction::check_same_place(const rows& seen) {
+    const std::string_view place = seen.bytes(0, table_column);
+    if (!std::exchange(made_anew_, false)) {
+        looked_in_ = place;
+        return {};
+    }
+    if (looked_in_.empty() || looked_in_ == place) return {};
+    return refused(
+        errc::unavailable,
+        "the connection was lost during COMMIT, and made anew it finds other tables; put "
+        "the search_path into the connection's options");
 }
 
 // ---- the record ---------------------------------------------------------------------------------
@@ -216,6 +235,7 @@ result<locked_record> caller_transaction::read_locked(const rows& seen, held_key
         return refused(errc::corrupt, "the fence floor is missing in the table " +
                                           options_.table_prefix + "meta; restore it");
     }
+    if (auto same = check_same_place(seen); !same) return std::move(same).error();
     locked_record made{
         .stored = {},
         .at = {.now = read_timestamp(seen.bytes(0, now_column)),
@@ -224,6 +244,7 @@ result<locked_record> caller_transaction::read_locked(const rows& seen, held_key
         auto read = read_record(seen.bytes(0, record_column));
         if (!read) return std::move(read).error();
         key.has_checkpoints = !read->checkpoints.empty();
+        key.seen_at = read->updated_at;
         made.stored = *std::move(read);
         if (key.has_checkpoints) {
             auto filled = read_steps(key, made.stored->checkpoints);
@@ -255,7 +276,9 @@ caller_transaction::unsent_write caller_transaction::make_write(held_key key, co
     unsent_write made{.key = std::move(key),
                       .usual = seen_fence == 0 && is_usual(after),
                       .seen_fence = big_endian(static_cast<std::int64_t>(seen_fence)),
+                      .seen_at = {},
                       .record = {}};
+    made.seen_at = big_endian(made.key.seen_at.time_since_epoch().count());
     if (made.usual) {
         add_usual(made.record, after);
     } else {
@@ -266,10 +289,13 @@ caller_transaction::unsent_write caller_transaction::make_write(held_key key, co
 
 void caller_transaction::add_calls(std::vector<call>& to, const unsent_write& from) const {
     call write{from.usual ? texts_.add.name : texts_.replace.name, id_values(from.key.id)};
-    write.values.reserve(write.values.size() + record_columns.size() + 2);
+    write.values.reserve(write.values.size() + record_columns.size() + 3);
     write.values.push_back(view(from.key.token));
     from.record.append_to(write.values);
-    if (!from.usual) write.values.push_back(view(from.seen_fence));
+    if (!from.usual) {
+        write.values.push_back(view(from.seen_fence));
+        write.values.push_back(view(from.seen_at));
+    }
     to.push_back(std::move(write));
     if (from.key.has_checkpoints) to.push_back({texts_.forget.name, id_values(from.key.id)});
 }
@@ -370,8 +396,12 @@ void caller_transaction::rollback() {
     unsent_.reset();
     owner_ = owner::nobody;
     on_->drain(no_deadline);
-    const auto status = PQtransactionStatus(handle_);
-    if (status == PQTRANS_INTRANS || status == PQTRANS_INERROR) {
+    const auto open = [this] {
+        const auto status = PQtransactionStatus(handle_);
+        return status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
+    };
+    // Twice: what was to cancel a query of the work may have come a moment too late.
+    for (int turn = 0; turn < 2 && open(); ++turn) {
         static_cast<void>(on_->query("ROLLBACK", no_deadline));
     }
 }

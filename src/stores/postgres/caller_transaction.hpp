@@ -43,6 +43,7 @@ private:
     struct held_key {
         record_id id;
         std::string token;
+        time_point seen_at = {}; // when the record that was seen was written
         bool has_checkpoints = false;
         bool outermost = false; // the one whose COMMIT is ours
     };
@@ -52,6 +53,7 @@ private:
         held_key key;
         bool usual; // no record was seen, and usual_columns say all
         number seen_fence;
+        number seen_at;
         value_row record;
     };
 
@@ -60,6 +62,7 @@ private:
     void forget_lost_connection();
     result<void> prepare();
     result<void> reconnect();
+    result<void> check_same_place(const rows& seen);
     result<std::vector<rows>> try_lock(const held_key& key, const number& of);
     result<std::vector<rows>> wait_for_lock(const held_key& key, const number& of);
     result<locked_record> read_locked(const rows& seen, held_key key);
@@ -75,6 +78,8 @@ private:
     std::unique_ptr<connection> on_;
     bool prepared_ = false;
     bool in_doubt_ = false;   // the last COMMIT was not answered
+    bool made_anew_ = false;  // the connection, to learn what became of it
+    std::string looked_in_;   // the table of the last look, by its number
     bool says_level_ = false; // BEGIN names READ COMMITTED, which is not the session's default
     owner owner_ = owner::nobody;
     bool begun_ = false; // BEGIN has been sent; it waits for the first lock

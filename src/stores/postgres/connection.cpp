@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 
@@ -110,6 +111,20 @@ result<connection::progress> connection::advance(local_time deadline) {
     return progress::ready;
 }
 
+bool connection::reset(local_time deadline) {
+    if (PQresetStart(it_) == 0) return false;
+    polling_ = PGRES_POLLING_WRITING;
+    while (polling_ != PGRES_POLLING_OK) {
+        const auto what = polling_ == PGRES_POLLING_READING ? interest::read : interest::write;
+        if (!wait(what, deadline)) return false;
+        polling_ = PQresetPoll(it_);
+        if (polling_ == PGRES_POLLING_FAILED) return false;
+    }
+    // One of several servers, perhaps: a standby may not have heard of the last commit yet.
+    const auto standby = query("SELECT pg_is_in_recovery()", deadline);
+    return standby && standby->bytes(0, 0) == "f";
+}
+
 int connection::server_version() const {
     return PQserverVersion(it_);
 }
@@ -161,7 +176,7 @@ result<void> connection::queue(std::span<const call> calls) {
     if (lost_ || (idle && went_away_while_idle())) {
         return give_up(native_failure(ending::rolled_back));
     }
-    SEMEL_ASSERT(PQenterPipelineMode(it_) == 1);
+    if (PQenterPipelineMode(it_) == 0) return give_up(native_failure(ending::rolled_back));
     for (const call& one : calls) {
         values_.clear();
         lengths_.clear();
@@ -188,9 +203,27 @@ result<std::vector<rows>> connection::pipeline(std::span<const call> calls, loca
     return got;
 }
 
+// Nobody wants to know any more what a query gives, and a COPY would wait for its data for ever.
+void connection::end_queries() {
+    if (PQtransactionStatus(it_) != PQTRANS_ACTIVE) return;
+    if (PGcancel* const stop = PQgetCancel(it_)) {
+        std::array<char, 256> why{};
+        PQcancel(stop, why.data(), static_cast<int>(why.size()));
+        PQfreeCancel(stop);
+    }
+    while (PGresult* const left = PQgetResult(it_)) {
+        const auto status = PQresultStatus(left);
+        PQclear(left);
+        if (status == PGRES_COPY_IN) PQputCopyEnd(it_, "the work has not finished its COPY");
+        if (status != PGRES_COPY_OUT) continue;
+        char* line = nullptr;
+        while (PQgetCopyData(it_, &line, 0) > 0) PQfreemem(line);
+    }
+}
+
 void connection::drain(local_time deadline) {
     if (PQpipelineStatus(it_) == PQ_PIPELINE_OFF) {
-        while (PGresult* const left = PQgetResult(it_)) PQclear(left);
+        end_queries();
     } else if (PQpipelineSync(it_) != 0) {
         static_cast<void>(collect(mode::pipeline, deadline));
     }

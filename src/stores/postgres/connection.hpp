@@ -79,18 +79,23 @@ public:
     [[nodiscard]] result<void> queue(std::span<const call> calls);
     // Of the last pipeline: it was a statement of the owner's that failed, none of the calls.
     [[nodiscard]] bool owners_failed() const { return owners_failed_; }
-    // Waits for all that is under way or queued, and drops what it gives.
+    // Ends what is under way, waits for what is queued, and drops what it gives.
     void drain(local_time deadline);
     [[nodiscard]] result<void> prepare(std::span<const preparation> all, local_time deadline);
 
     // Any SQL without parameters; the rows of the last statement, as text.
     [[nodiscard]] result<rows> query(const std::string& sql, local_time deadline);
 
+    // Makes a borrowed one anew that was lost, with a server that takes writes.
+    [[nodiscard]] bool reset(local_time deadline);
+
     [[nodiscard]] bool lost() const { return lost_; }
     [[nodiscard]] int server_version() const; // 150018 is 15.18
     [[nodiscard]] pg_conn* native() { return it_; }
 
 private:
+    void end_queries();
+
     enum class mode { plain, pipeline };
     enum class interest { read, write, read_and_write };
 

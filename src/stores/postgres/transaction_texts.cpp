@@ -12,7 +12,8 @@ constexpr const char* this_record =
 // The record is one value, the row itself: to describe and fill its columns costs the server more
 // than to find it, also where there is none.
 std::string look_text() {
-    return "SELECT clock_timestamp(), m.value, r FROM semel_meta m LEFT JOIN semel_record r ON "
+    return "SELECT clock_timestamp(), m.value, r, m.tableoid FROM semel_meta m LEFT JOIN "
+           "semel_record r ON "
            "r.tenant = $1::bytea AND r.operation = $2::bytea AND r.key = $3::bytea "
            "WHERE m.name = 'fence_floor'";
 }
@@ -85,13 +86,18 @@ std::string add_blind_text() {
 }
 
 std::string replace_text() {
-    const std::string seen_fence = "$" + std::to_string(5 + record_columns.size()) + "::bigint";
+    const auto seen = [](std::size_t number) {
+        return "$" + std::to_string(5 + record_columns.size() + number) + "::bigint";
+    };
+    // A claim that has lapsed is still its owner's: it may complete, and keep its fence.
+    const std::string unchanged =
+        "semel_record.fence = " + seen(0) + " AND semel_record.updated_at = " + seen(1);
     std::string changes;
     for (const auto& column : record_columns) {
         const std::string name{column.name};
         changes += (changes.empty() ? "" : ", ") + name + " = excluded." + name;
         if (name != "fence") continue;
-        changes += " + " + unless("semel_record.fence = " + seen_fence, changed_mark);
+        changes += " + " + unless(unchanged, changed_mark);
     }
     return insertion{record_columns, guarded}.text("VALUES (", ")") +
            " ON CONFLICT (tenant, operation, key) DO UPDATE SET " + changes;
@@ -132,7 +138,7 @@ transaction_texts::transaction_texts(std::string_view prefix)
     // Names are the session's, where stores with other prefixes may be at work too.
     for (auto* one : {&begin, &begin_committed, &mark, &patience, &wait, &restore, &look, &steps,
                       &add, &replace, &mark_blind, &add_blind, &unmark, &forget, &commit}) {
-        one->name = "semel_transaction_" + std::string{prefix} + one->name;
+        one->name = "semel_t." + one->name + "." + std::string{prefix};
     }
     for (auto* one : {&look, &steps, &add, &replace, &add_blind, &forget}) {
         one->text = with_prefix(one->text, prefix);

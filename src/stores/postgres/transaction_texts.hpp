@@ -25,14 +25,14 @@ struct transaction_texts {
     plain_statement patience;
     plain_statement wait;
     plain_statement restore;
-    // $1-$3 id → now, fence floor, the whole row as one value or null.
+    // $1-$3 id → now, fence floor, the whole row as one value or null, which table it was.
     // A statement of its own, after the lock: its snapshot sees what the last holder committed.
     plain_statement look;
     plain_statement steps; // $1-$3 id → names and data of its checkpoints, which few records have
     // $1-$3 id, $4 token, $5 … columns. Both fail, and so abort the transaction, unless it is still
     // the same one, and the record as it was seen:
     plain_statement add;     // usual_columns; not there, or else its primary key is violated
-    plain_statement replace; // record_columns, and behind them the fence that was seen; 0 for none
+    plain_statement replace; // record_columns, then fence and updated_at as seen; 0: none
     // For a transaction that is sent as a whole. Fails if somebody else holds the key: $1 token, $2
     // the key's number.
     plain_statement mark_blind;

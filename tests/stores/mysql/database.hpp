@@ -12,6 +12,7 @@ using database_client = testing_support::mysql_client;
 using database_transaction = mysql_transaction;
 
 inline constexpr const char* database_kind = "mysql"; // as tools/servers calls it
+inline constexpr const char* sleep_two_seconds = "SELECT SLEEP(2)";
 
 inline int database_port() {
     return testing_support::mysql_port();

@@ -47,6 +47,17 @@ TEST_F(PostgresBlindWork, IsCommittedOnceWithItsRecord) {
     EXPECT_EQ(PQpipelineStatus(mine_.native()), PQ_PIPELINE_OFF);
 }
 
+TEST_F(PostgresBlindWork, ARepeatOfWhatCannotBeDoneTwiceIsReplayedAllTheSame) {
+    sql("ALTER TABLE " + payment_table() + " ADD UNIQUE (amount)");
+    ASSERT_TRUE(pay_blind("7").executed());
+
+    const auto again = pay_blind("8");
+
+    EXPECT_TRUE(again.replayed()) << describe(*again.why());
+    EXPECT_EQ(again.value(), "7");
+    EXPECT_FALSE(in_transaction());
+}
+
 TEST_F(PostgresBlindWork, LeavesTheRecordThatATransactionWithALookLeaves) {
     const auto blind = pay_blind("7", payment("blind"));
     ASSERT_TRUE(transact([&] { return pay("7"); }, payment("looked")).executed());

@@ -12,6 +12,7 @@ using database_client = testing_support::postgres_client;
 using database_transaction = postgres_transaction;
 
 inline constexpr const char* database_kind = "postgres"; // as tools/servers calls it
+inline constexpr const char* sleep_two_seconds = "SELECT pg_sleep(2)";
 
 inline int database_port() {
     const std::string url = testing_support::postgres_url();

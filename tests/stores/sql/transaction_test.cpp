@@ -140,6 +140,42 @@ TEST_F(SqlTransaction, AClaimWithoutATransactionIsNotOverwritten) {
     EXPECT_EQ(sql("SELECT state FROM " + record_table()), "0");
 }
 
+// A lease that has lapsed is still its owner's, until somebody has taken it over.
+class SqlLateOwner : public SqlTransaction {
+protected:
+    SqlLateOwner() : late_(said<answers::started>(records().call(id_, begin_by(anna))).by) {
+        sql("UPDATE " + record_table() + " SET lease_until = 1, grace = 0");
+    }
+
+    // The first time the work runs, its owner comes back in the midst of it.
+    template <class Answer> outcome<std::string> transact_beside(const command& late) {
+        return transact([&, first = true]() mutable {
+            if (std::exchange(first, false)) (void)said<Answer>(records().call(id_, late));
+            return pay("B");
+        });
+    }
+    store& records() { return engine_.records(); }
+
+    const record_id id_{.tenant = "acme", .operation = "PAY", .key = "p1"};
+    const claim late_;
+};
+
+TEST_F(SqlLateOwner, WhatItCompletesIsNotOverwritten) {
+    const auto out = transact_beside<answers::stored>(complete_with(late_, "A"));
+
+    EXPECT_EQ(out.kind(), outcome_kind::replayed);
+    EXPECT_EQ(out.value(), "A");
+    EXPECT_EQ(payments(), "0");
+}
+
+TEST_F(SqlLateOwner, WhatItRenewsIsNotTakenOver) {
+    const auto out = transact_beside<answers::renewed>(
+        commands::renew{.by = late_, .lease = std::chrono::minutes{1}});
+
+    EXPECT_TRUE(out.in_progress()) << describe(*out.why());
+    EXPECT_EQ(payments(), "0");
+}
+
 TEST_F(SqlTransaction, ARepeatWaitsForTheTransactionThatIsUnderWayAndReplays) {
     std::latch inside{1};
     std::jthread first{[&] {

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
+#include "stores/postgres/schema.hpp"
+#include "stores/postgres/transaction_texts.hpp"
+
 namespace semel::postgres {
 namespace {
 
@@ -35,6 +41,21 @@ TEST(PostgresStatements, TimeIsReadInsideTheStatement) {
                             &texts.complete_there, &texts.fail, &texts.renew, &texts.load}) {
         EXPECT_NE(one->text.find("clock_timestamp()"), std::string::npos) << one->text;
         EXPECT_EQ(one->text.find("now()"), std::string::npos) << one->text;
+    }
+}
+
+// Several stores may be at work in a session, which keeps 63 bytes of a name.
+TEST(PostgresTransactionStatements, HaveNamesOfTheirOwnForEveryPrefix) {
+    std::set<std::string> names;
+    for (const std::string& prefix : std::vector<std::string>{"x", "xun", "blind_x", "x_blind"}) {
+        for (const auto& one : transaction_texts{prefix}.all()) {
+            EXPECT_TRUE(names.insert(one.name).second) << one.name;
+        }
+    }
+    const std::string longest(32, 'p');
+    ASSERT_TRUE(valid_prefix(longest) && !valid_prefix(longest + 'p'));
+    for (const auto& one : transaction_texts{longest}.all()) {
+        EXPECT_LE(one.name.size(), 63U) << one.name;
     }
 }
 
