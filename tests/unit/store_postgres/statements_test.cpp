@@ -48,13 +48,15 @@ TEST(PostgresStatements, TimeIsReadInsideTheStatement) {
 TEST(PostgresTransactionStatements, HaveNamesOfTheirOwnForEveryPrefix) {
     std::set<std::string> names;
     for (const std::string& prefix : std::vector<std::string>{"x", "xun", "blind_x", "x_blind"}) {
-        for (const auto& one : transaction_texts{prefix}.all()) {
+        const transaction_texts made{prefix};
+        for (const auto& one : made.all()) {
             EXPECT_TRUE(names.insert(one.name).second) << one.name;
         }
     }
     const std::string longest(32, 'p');
     ASSERT_TRUE(valid_prefix(longest) && !valid_prefix(longest + 'p'));
-    for (const auto& one : transaction_texts{longest}.all()) {
+    const transaction_texts made{longest};
+    for (const auto& one : made.all()) {
         EXPECT_LE(one.name.size(), 63U) << one.name;
     }
 }
