@@ -161,6 +161,7 @@ template <class T, class Work> auto engine::async_execute(request what, Work wor
 template <class T, class Work>
 boost::asio::awaitable<T> async_step(execution& run, std::string name, Work work) {
     if (const std::string* known = run.port().recorded(name)) co_return codec<T>::decode(*known);
+    run.require_step(name);
     auto op = work();
     T made = co_await std::move(op);
     auto initiate = [&run](auto handler, std::string under, std::string data) {

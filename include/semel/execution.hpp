@@ -37,6 +37,11 @@ public:
     virtual std::stop_token stop_token() const = 0;
     // The data recorded under `name` by this attempt or an earlier one, or null.
     virtual const std::string* recorded(std::string_view name) const = 0;
+    // Whether a step of that name could be recorded; asked before its work is run.
+    virtual result<void> may_record(std::string_view name) const {
+        static_cast<void>(name);
+        return {};
+    }
     // Blocks until stored. Throws lease_lost, failure_error.
     virtual void record(std::string_view name, std::string data) = 0;
     // The same without blocking; `done` is called once, from any thread.
@@ -69,21 +74,29 @@ public:
 
     // A checkpoint: runs `work` and records its result under `name`; where an attempt has recorded
     // it before, returns that instead. Run at least once, recorded once. T is what the work
-    // returns.
+    // returns. Throws failure_error before the work is run if nothing can be recorded under that
+    // name: too long, too many (limits), or not here.
     template <class Work> auto step(std::string_view name, Work&& work) {
         using value_type = std::invoke_result_t<Work&>;
         if constexpr (std::is_void_v<value_type>) {
             if (port_.recorded(name) != nullptr) return;
+            require_step(name);
             work();
             port_.record(name, {});
         } else {
             if (const std::string* known = port_.recorded(name)) {
                 return value_type{codec<value_type>::decode(*known)};
             }
+            require_step(name);
             value_type made = work();
             port_.record(name, codec<value_type>::encode(made));
             return made;
         }
+    }
+
+    // For adapters: as step() before the work.
+    void require_step(std::string_view name) const {
+        if (auto may = port_.may_record(name); !may) throw failure_error{std::move(may).error()};
     }
 
 private:

@@ -4,10 +4,11 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "base/process_random.hpp"
 
 namespace semel {
 
@@ -131,17 +132,7 @@ public:
     void post(task what) override { callbacks_.post(std::move(what)); }
     void chore(task what) override { chores_.post(std::move(what)); }
 
-    std::uint64_t random() override {
-        // Owners must not collide across machines that start alike: a generator per thread, each
-        // seeded by the operating system.
-        thread_local std::mt19937_64 generator = [] {
-            std::random_device device;
-            std::seed_seq seed{device(), device(), device(), device(),
-                               device(), device(), device(), device()};
-            return std::mt19937_64{seed};
-        }();
-        return generator();
-    }
+    std::uint64_t random() override { return process_random(); }
 
 private:
     // Outlive the timer, whose tasks may post to them.

@@ -268,12 +268,8 @@ private:
         return made;
     }
 
-    // Both or neither: a crash between the two would lose the message, or park it twice.
     void add_parking(std::size_t i, const disposal& why) {
-        add({"MULTI"});
         append_dead_letter(requests_, options_.dead, batch_[i], why);
-        add(acknowledging({ids_[i]}));
-        add({"EXEC"});
     }
 
     result<void> exchange_settling(std::size_t acknowledgements,
@@ -285,16 +281,29 @@ private:
             if (auto got = reply(); !got) return std::move(got).error();
         }
         std::optional<failure> refused;
+        std::vector<std::string_view> kept;
         for (const std::size_t i : parked) {
-            for (int replies = 0; replies < 4; ++replies) { // MULTI, XADD, XACK, EXEC
-                const auto got = on_.receive();
-                if (!got) return got.error();
-                if (replies < 3 || !(*got)->is(value::type::error)) continue;
+            const auto got = on_.receive();
+            if (!got) return got.error();
+            if ((*got)->is(value::type::error)) {
                 refused = redis::verdict_of((*got)->text).why;
                 delay(i, std::chrono::seconds{1});
+            } else {
+                kept.push_back(ids_[i]);
             }
         }
+        if (auto done = acknowledge_parked(kept); !done) return done;
         if (refused) return *std::move(refused);
+        return {};
+    }
+
+    // Only now: what could not be parked stays. A crash in between parks a message twice.
+    result<void> acknowledge_parked(const std::vector<std::string_view>& kept) {
+        if (kept.empty()) return {};
+        requests_.clear();
+        add(acknowledging(kept));
+        if (auto sent = on_.send(requests_); !sent.done) return std::move(sent.done).error();
+        if (auto got = reply(); !got) return std::move(got).error();
         return {};
     }
 

@@ -41,6 +41,8 @@ struct gave_up {
 using complete_step = std::variant<complete_steps::ask, complete_steps::wait,
                                    complete_steps::settled, complete_steps::gave_up>;
 
+// A result that the store can never take becomes a tombstone.
+//
 // Asking again after an unknown effect is not a blind retry: the command names its fence and owner,
 // so that its answer *is* the read, and "already stored by the same attempt" is one of the answers.
 class complete_machine {

@@ -211,8 +211,18 @@ void attempt::on_settled(const reply& got) {
     SEMEL_ASSERT(std::holds_alternative<answers::stored>(got.said));
     if (own_.kind == outcome_kind::executed) {
         own_.expires_at = std::get<answers::stored>(got.said).expires_at;
+        note_burial();
     }
     close(then_, std::move(own_));
+}
+
+// The store could not take the result, and keeps a tombstone instead.
+void attempt::note_burial() {
+    const auto& kept = std::get<commands::complete>(complete_->what()).result;
+    if (kept.kind == own_.result.kind) return;
+    bump(core_->counters.tombstones);
+    log_warning(*core_->log, "the store cannot hold the result: only the effect is remembered",
+                {{"operation", plan_.id.operation}, {"key", log_key(plan_.id.key)}});
 }
 
 void attempt::on_gave_up(const failure& why) {

@@ -58,6 +58,7 @@ public:
     bool taken_over() const override;
     std::stop_token stop_token() const override;
     const std::string* recorded(std::string_view name) const override;
+    result<void> may_record(std::string_view name) const override;
     void record(std::string_view name, std::string data) override;
     void record_async(std::string name, std::string data,
                       unique_function<void(result<void>)> done) override;
@@ -82,6 +83,7 @@ private:
     // Getting out.
     void perform(complete_step&& step);
     void on_complete_answer(result<reply>&& got);
+    void note_burial();
     void on_settled(const reply& got);
     void on_gave_up(const failure& why);
     void close(ending::next then, raw_outcome&& with);

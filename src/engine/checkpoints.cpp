@@ -28,15 +28,17 @@ result<void> check_step(const checkpoint& step, const limits& bounds) {
     return {};
 }
 
+failure too_many_steps() {
+    return {.code = errc::limit_exceeded,
+            .detail =
+                "a record keeps at most " + std::to_string(limits{}.checkpoints_max) + " steps"};
+}
+
 // Fenced off is not a failure of the store: it is reported as `stopped`, which nothing else here
 // is.
 result<void> step_answer(const reply& got) {
     if (std::holds_alternative<answers::stored>(got.said)) return {};
-    if (std::holds_alternative<answers::over_limit>(got.said)) {
-        return failure{.code = errc::limit_exceeded,
-                       .detail = "a record keeps at most " +
-                                 std::to_string(limits{}.checkpoints_max) + " steps"};
-    }
+    if (std::holds_alternative<answers::over_limit>(got.said)) return too_many_steps();
     return failure{.code = errc::stopped, .detail = "the lease on the record was lost"};
 }
 
@@ -59,6 +61,11 @@ const std::string* attempt::recorded(std::string_view name) const {
         if (one.name == name) return &one.data;
     }
     return nullptr;
+}
+
+result<void> attempt::may_record(std::string_view name) const {
+    if (started_.checkpoints.size() >= limits{}.checkpoints_max) return too_many_steps();
+    return check_step({.name = std::string{name}, .data = {}}, core_->options.limits);
 }
 
 void attempt::record_async(std::string name, std::string data,

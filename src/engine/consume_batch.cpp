@@ -56,6 +56,7 @@ public:
     bool taken_over() const override { return started_.kind == answers::start_kind::taken_over; }
     std::stop_token stop_token() const override { return core_.keeper.stop_token(lease_); }
     const std::string* recorded(std::string_view) const override { return nullptr; }
+    result<void> may_record(std::string_view) const override { return no_steps(); }
     void record(std::string_view, std::string) override { throw failure_error{no_steps()}; }
     void record_async(std::string, std::string, unique_function<void(result<void>)> done) override {
         done(no_steps());

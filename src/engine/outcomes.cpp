@@ -95,9 +95,11 @@ failure_rule rule_for(const std::exception_ptr& thrown, const operation_policy& 
 ending end(detail::answered_end&& done, const plan& what, const answers::started& started,
            std::string&& ref) {
     stored_result& result = done.result;
-    if (result.body.size() > what.policy->result_bytes_max) {
+    const bool no_type = result.type.size() > limits{}.result_type_bytes_max;
+    if (result.body.size() > what.policy->result_bytes_max || no_type) {
         result.kind = result_kind::tombstone;
         result.body = {};
+        if (no_type) result.type = {};
     }
     result.ref = std::move(ref);
     seal(result);

@@ -79,19 +79,33 @@ std::optional<body_part> parse_part(std::string_view text) {
 std::optional<fingerprint> digest_body(std::string_view body, std::string_view boundary,
                                        const digest_options& options, int depth);
 
+std::string without_boundary(const parameterised& type) {
+    std::string made = lowered(type.value);
+    for (const auto& [name, value] : type.parameters) {
+        if (equal_ignoring_case(name, "boundary")) continue;
+        made.append("; ").append(lowered(name)).append("=").append(value);
+    }
+    return made;
+}
+
 // Name and value of every header, where names are in lower case and sorted; a boundary is not part
 // of what it delimits.
 void add_part(fingerprint_builder& parts, const body_part& part, const digest_options& options,
               int depth) {
     std::vector<std::pair<std::string, std::string>> lines;
     std::optional<fingerprint> inner;
+    // Of a part with several types nobody knows what it is, and each would be looked into.
+    const auto types =
+        std::count_if(part.headers.begin(), part.headers.end(), [](const header& one) {
+            return equal_ignoring_case(one.name, "Content-Type");
+        });
     for (const header& line : part.headers) {
         std::string value = line.value;
         const parameterised type = parse_parameterised(value);
         const std::string* boundary = type.find("boundary");
-        if (equal_ignoring_case(line.name, "Content-Type") && boundary != nullptr) {
+        if (types == 1 && boundary != nullptr && equal_ignoring_case(line.name, "Content-Type")) {
             inner = digest_body(part.body, *boundary, options, depth + 1);
-            if (inner) value = lowered(type.value);
+            if (inner) value = without_boundary(type);
         }
         lines.emplace_back(lowered(line.name), std::move(value));
     }

@@ -147,7 +147,10 @@ result<void> connection::connect() {
     steps all;
     all << natsOptions_SetServers(raw, names.data(), static_cast<int>(names.size()))
         << natsOptions_SetTimeout(raw, timeout.count()) << natsOptions_SetAllowReconnect(raw, false)
-        << natsOptions_SetFailRequestsOnDisconnect(raw, true) << natsOptions_SetName(raw, "semel");
+        << natsOptions_SetFailRequestsOnDisconnect(raw, true)
+        << natsOptions_SetName(raw, "semel")
+        // A server that reads nothing would hold up whoever publishes, for ever.
+        << natsOptions_SetWriteDeadline(raw, timeout.count());
     if (!options_.user.empty()) {
         all << natsOptions_SetUserInfo(raw, options_.user.c_str(), options_.password.c_str());
     }

@@ -1,8 +1,9 @@
 #include "operations/chore_claim.hpp"
 
 #include <limits>
-#include <random>
 #include <utility>
+
+#include "base/process_random.hpp"
 
 namespace semel {
 namespace {
@@ -16,8 +17,7 @@ void append_sized(std::string& to, std::string_view part) {
 }
 
 owner_id new_owner() {
-    thread_local std::mt19937_64 random{std::random_device{}()};
-    return {.high = random(), .low = random() | 1}; // all zero is nobody
+    return {.high = process_random(), .low = process_random() | 1}; // all zero is nobody
 }
 
 } // namespace

@@ -153,6 +153,11 @@ private:
     // Renewed lately enough to deliver: by the keeper, or by having been taken.
     [[nodiscard]] bool safe(const owned_shard& on) {
         const std::lock_guard lock{mutex_};
+        // A look that has come since may say that it is somebody else's.
+        const bool told = on.taken_look < looks_;
+        const bool ours =
+            std::find(seen_.own.begin(), seen_.own.end(), on.lock.shard) != seen_.own.end();
+        if (told && !ours) return false;
         const local_time renewed = std::max(on.taken_at, seen_at_);
         return local_clock::now() < renewed + options().lease - options().lease / 10;
     }
@@ -258,6 +263,10 @@ private:
             return false;
         }
         metrics().acked.add(counted.done.size());
+        if (got->done == 0) {
+            on.rescan_at = {}; // it was not counted: the shard is somebody else's, or the row gone
+            return false;
+        }
         ++one.attempts;
         judge(on, one, deliver(batch, order::per_key).front(), 0);
         return true;

@@ -9,6 +9,7 @@
 
 #include "edge/center/errand.hpp"
 #include "edge/center/text.hpp"
+#include "edge/wire/bounded_json.hpp"
 #include "http/media_type.hpp"
 #include "http/text.hpp"
 
@@ -222,9 +223,10 @@ private:
                     .detail = "the body must be application/json"});
             return std::nullopt;
         }
-        json body = json::parse(what.body, nullptr, false);
+        json body = parse_bounded(what.body);
         if (!body.is_discarded()) return body;
-        refuse({.kind = problem_kind::request_malformed, .detail = "the body is not JSON"});
+        refuse({.kind = problem_kind::request_malformed,
+                .detail = "the body is not JSON, or nested too deeply"});
         return std::nullopt;
     }
 

@@ -32,8 +32,10 @@ bool says_where_it_comes_from(std::string_view name) {
 void say_where_it_comes_from(http::header_list& headers, const client_facts& client) {
     const bool trusted = client.trust == http::peer_trust::trusted;
     if (!trusted) {
-        headers.remove_if(
-            [](const http::header& line) { return says_where_it_comes_from(line.name); });
+        headers.remove_if([&](const http::header& line) {
+            return says_where_it_comes_from(line.name) ||
+                   http::equal_ignoring_case(line.name, client.tenant_header);
+        });
     }
     append_member(headers, "X-Forwarded-For", client.address);
     if (!headers.contains("X-Forwarded-Proto")) {

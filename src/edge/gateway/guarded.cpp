@@ -88,7 +88,10 @@ void guarded::pass_on(unique_function<void(http::settled)> then) {
                        .buffered = gateway_->options.server.buffered};
     what.head.reserve(usual_head + (body_.size() <= small ? body_.size() : 0));
     write_forwarded_head(what.head, gateway_->options.upstream, head_, &call_,
-                         {.address = peer_.address, .trust = peer_.trust, .transport = transport_},
+                         {.address = peer_.address,
+                          .trust = peer_.trust,
+                          .transport = transport_,
+                          .tenant_header = gateway_->tenant_header()},
                          framing);
     // In one piece it can be written at once.
     if (body_.size() <= small) {

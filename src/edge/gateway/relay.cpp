@@ -29,7 +29,8 @@ void relay::start() {
     write_forwarded_head(head_, gateway_.options.upstream, head, nullptr,
                          {.address = client_->peer().address,
                           .trust = client_->peer().trust,
-                          .transport = client_->tls() ? over::tls : over::plain},
+                          .transport = client_->tls() ? over::tls : over::plain,
+                          .tenant_header = gateway_.tenant_header()},
                          framing);
     if (no_body) return on_piece({}, more::none);
     client_->want_piece(); // so that head and body leave together

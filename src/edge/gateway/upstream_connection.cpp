@@ -153,6 +153,9 @@ void upstream_connection::on_read(error_code failed, std::size_t count) {
     reading_ = false;
     if (closed_) return;
     if (call_ == nullptr) return close(); // idle: it ends, or sends what nobody asked for
+    // Only an orderly end can be the end of an answer that has no length.
+    if (failed && failed != asio::error::eof)
+        return fail("the connection broke: " + failed.message());
     if (failed) return on_end_of_input();
     in_.commit(count);
     answered_ = true;

@@ -57,6 +57,7 @@ void session::start() {
 void session::next_request() {
     wanted_ = wanted::head;
     idle_ = true;
+    has_head_ = false;
     method_ = asked_with::other;
     version_ = http::version::http_1_1;
     if (server_->draining && in_.empty()) return close();

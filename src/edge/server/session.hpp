@@ -115,7 +115,8 @@ private:
     input_buffer in_;
     wanted wanted_ = wanted::nothing;
     bool reading_ = false, writing_ = false, inviting_ = false, closed_ = false;
-    bool idle_ = true; // no byte of the next head has arrived
+    bool idle_ = true;      // no byte of the next head has arrived
+    bool has_head_ = false; // that of the answer is written, or on its way
 
     http::request_head head_;
     http::body_framing framing_;

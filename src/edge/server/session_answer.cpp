@@ -48,6 +48,7 @@ void session::send_head(int status, const http::header_list& headers,
 }
 
 void session::write_head(const response_line& line, const http::header_list& headers) {
+    has_head_ = true;
     response_line whole = line;
     whole.then = then_for_answer();
     persistent_ = whole.then == after::keep_alive;
@@ -134,7 +135,8 @@ void session::finish() {
 void session::refuse(const http::problem& what) {
     persistent_ = false;
     wanted_ = wanted::nothing;
-    if (writing_ || inviting_) return gone(); // in the middle of an answer: no other can be given
+    if (has_head_) return abort(); // in the middle of an answer: no other can be given
+    if (writing_ || inviting_) return gone();
     send(http::to_response(what, options().problems));
 }
 

@@ -26,11 +26,16 @@ void worker::leave(resident& one) {
     residents_.erase(*std::exchange(one.place_, {}));
 }
 
-void worker::drain() {
-    for (auto at = residents_.begin(); at != residents_.end();) {
-        const auto kept = *at++;
-        kept->on_drain();
+// What is done to one may be the end of any other.
+template <class Do> void worker::for_each_resident(Do what) {
+    const std::vector<std::shared_ptr<resident>> all{residents_.begin(), residents_.end()};
+    for (const auto& one : all) {
+        if (one->place_) what(*one);
     }
+}
+
+void worker::drain() {
+    for_each_resident([](resident& one) { one.on_drain(); });
 }
 
 void worker::write_soon(std::shared_ptr<writer> one) {
@@ -79,10 +84,7 @@ void worker::tick() {
         if (cancelled) return;
         date_ = date_now();
         const auto now = clock::now();
-        for (auto at = residents_.begin(); at != residents_.end();) {
-            const auto kept = *at++;
-            kept->on_tick(now);
-        }
+        for_each_resident([&](resident& one) { one.on_tick(now); });
         tick();
     });
 }

@@ -90,6 +90,7 @@ public:
     void end();
 
 private:
+    template <class Do> void for_each_resident(Do what);
     void tick();
     void write_all();
 

@@ -40,26 +40,38 @@ std::string text_of(const jsPubAckErr& why, std::string_view subject) {
     return "nats: " + std::string{text};
 }
 
-// What the server has refused, by message id. Written by a thread of libnats.
-class refusals {
+// What the server has said of each message, by its id. Written by a thread of libnats.
+class verdicts {
 public:
-    void add(const jsPubAckErr& why) {
+    // `why` is null for what it has taken.
+    void add(natsMsg* of, const jsPubAckErr* why) {
         const char* id = "";
-        natsMsgHeader_Get(why.Msg, "Nats-Msg-Id", &id);
-        const auto how = is_hopeless(why.Err, why.ErrCode) ? delivered::rejected : delivered::later;
-        delivery answer{.how = how, .error = text_of(why, natsMsg_GetSubject(why.Msg))};
+        natsMsgHeader_Get(of, "Nats-Msg-Id", &id);
+        delivery answer{.how = delivered::yes};
+        if (why != nullptr) {
+            const bool hopeless = is_hopeless(why->Err, why->ErrCode);
+            answer = {.how = hopeless ? delivered::rejected : delivered::later,
+                      .error = text_of(*why, natsMsg_GetSubject(of))};
+        }
         const std::lock_guard lock{mutex_};
         all_.insert_or_assign(id, std::move(answer));
+        ++count_;
+    }
+    [[nodiscard]] std::size_t count() const {
+        const std::lock_guard lock{mutex_};
+        return count_;
     }
     // Those that came since the last time.
     std::unordered_map<std::string, delivery> take() {
         const std::lock_guard lock{mutex_};
+        count_ = 0;
         return std::exchange(all_, {});
     }
 
 private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::unordered_map<std::string, delivery> all_; // guarded by mutex_
+    std::size_t count_ = 0;                         // guarded by mutex_
 };
 
 class nats_sink final : public sink {
@@ -93,10 +105,12 @@ private:
         jsOptions_Init(&options);
         options.PublishAsync.MaxPending = options_.window;
         options.PublishAsync.StallWait = options_.timeout_ms;
-        options.PublishAsync.ErrHandler = [](jsCtx*, jsPubAckErr* why, void* self) {
-            static_cast<nats_sink*>(self)->refused_.add(*why);
+        options.PublishAsync.AckHandler = [](jsCtx*, natsMsg* of, jsPubAck*, jsPubAckErr* why,
+                                             void* self) {
+            static_cast<nats_sink*>(self)->said_.add(of, why);
+            natsMsg_Destroy(of);
         };
-        options.PublishAsync.ErrHandlerClosure = this;
+        options.PublishAsync.AckHandlerClosure = this;
         jsCtx* made = nullptr;
         const auto status = natsConnection_JetStream(&made, on_.get(), &options);
         if (status != NATS_OK) return nats::failure_of(status, "JetStream");
@@ -128,19 +142,32 @@ private:
         }
     }
 
+    // Delivered is only what the server has said so of: silence is not consent.
     void deliver_wave() {
-        static_cast<void>(refused_.take());
+        static_cast<void>(said_.take());
         std::erase_if(wave_, [&](std::size_t i) { return !publish(batch_[i].event, answers_[i]); });
         if (wave_.empty()) return;
         if (wave_.size() < small_wave) natsConnection_FlushTimeout(on_.get(), left_ms());
         const bool complete = wait_for_answers();
-        for (const std::size_t i : wave_) answers_[i] = {.how = delivered::yes};
-        apply(refused_.take());
-        if (!complete) give_up_pending();
+        const bool lost = !on_.alive();
+        for (const std::size_t i : wave_) {
+            answers_[i] = {.how = delivered::later,
+                           .error = lost ? "nats: the connection was lost"
+                                         : "nats: no acknowledgement in time"};
+        }
+        apply(said_.take());
+        if (complete) return;
+        // What is still said of these, nobody shall take for the next ones'.
+        js_.reset();
+        on_.close();
     }
 
     // False: it has not left, and the answer says why.
     bool publish(const event& what, delivery& answer) {
+        if (local_clock::now() >= deadline_) {
+            answer = {.how = delivered::later, .error = "nats: the server takes nothing in time"};
+            return false;
+        }
         name_.assign(subject_.of(what.topic));
         if (!nats::is_subject(name_)) {
             answer = {.how = delivered::rejected,
@@ -183,7 +210,9 @@ private:
         jsPubOptions_Init(&options);
         while (true) {
             options.MaxWait = std::min(left_ms(), look_every_ms);
-            if (js_PublishAsyncComplete(js_.get(), &options) == NATS_OK) return true;
+            // It counts a message as answered a moment before it says how.
+            const bool done = js_PublishAsyncComplete(js_.get(), &options) == NATS_OK;
+            if (done && said_.count() >= wave_.size()) return true;
             if (!on_.alive() || local_clock::now() >= deadline_) return false;
         }
     }
@@ -196,24 +225,7 @@ private:
         }
     }
 
-    // Their acknowledgements may still come, and nobody will hear them.
-    void give_up_pending() {
-        const bool lost = !on_.alive();
-        nats::message_list pending;
-        js_PublishAsyncGetPendingList(&pending, js_.get());
-        std::unordered_map<std::string, delivery> left;
-        const delivery answer{.how = delivered::later,
-                              .error = lost ? "nats: the connection was lost"
-                                            : "nats: no acknowledgement in time"};
-        for (int i = 0; i < pending.Count; ++i) {
-            const char* id = "";
-            natsMsgHeader_Get(pending.Msgs[i], "Nats-Msg-Id", &id);
-            left.insert_or_assign(id, answer);
-        }
-        apply(left);
-    }
-
-    refusals refused_; // outlives those who write to it
+    verdicts said_; // outlives those who write to it
     nats::connection on_;
     nats::jetstream_handle js_; // goes before the connection
     const nats_sink_options options_;

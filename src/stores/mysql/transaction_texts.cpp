@@ -1,8 +1,8 @@
 #include "stores/mysql/transaction_texts.hpp"
 
 #include <algorithm>
-#include <random>
 
+#include "base/process_random.hpp"
 #include "stores/mysql/row.hpp"
 #include "stores/mysql/statements.hpp"
 
@@ -25,8 +25,7 @@ std::string seconds_text(duration length) {
 }
 
 std::int64_t new_version() {
-    thread_local std::mt19937_64 random{std::random_device{}()};
-    return static_cast<std::int64_t>(random() >> 2);
+    return static_cast<std::int64_t>(process_random() >> 2);
 }
 
 } // namespace
