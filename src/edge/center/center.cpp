@@ -9,7 +9,7 @@
 
 #include "edge/center/errand.hpp"
 #include "edge/center/text.hpp"
-#include "edge/wire/bounded_json.hpp"
+#include "http/bounded_json.hpp"
 #include "http/media_type.hpp"
 #include "http/text.hpp"
 
@@ -223,7 +223,7 @@ private:
                     .detail = "the body must be application/json"});
             return std::nullopt;
         }
-        json body = parse_bounded(what.body);
+        json body = http::parse_bounded(what.body);
         if (!body.is_discarded()) return body;
         refuse({.kind = problem_kind::request_malformed,
                 .detail = "the body is not JSON, or nested too deeply"});

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "edge/center/text.hpp"
-#include "edge/wire/bounded_json.hpp"
+#include "http/bounded_json.hpp"
 
 namespace semel::edge {
 namespace {
@@ -48,7 +48,7 @@ json checkpoints_json(const std::vector<checkpoint>& from) {
 }
 
 json attributes_json(const std::string& text) {
-    json made = parse_bounded(text);
+    json made = http::parse_bounded(text);
     return made.is_discarded() ? json(text) : made;
 }
 

@@ -9,7 +9,7 @@
 #include "edge/console/pages.hpp"
 #include "edge/console/query.hpp"
 #include "edge/console/record_view.hpp"
-#include "edge/wire/bounded_json.hpp"
+#include "http/bounded_json.hpp"
 #include "http/media_type.hpp"
 #include "http/text.hpp"
 
@@ -270,7 +270,7 @@ std::optional<json> console_visit::read_body() {
                 .detail = "the body must be application/json"});
         return std::nullopt;
     }
-    json body = parse_bounded(request_.what.body);
+    json body = http::parse_bounded(request_.what.body);
     if (!body.is_discarded()) return body;
     malformed("the body is not JSON");
     return std::nullopt;

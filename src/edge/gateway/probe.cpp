@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "edge/gateway/fetch.hpp"
-#include "edge/wire/bounded_json.hpp"
 #include "edge/wire/head_writer.hpp"
+#include "http/bounded_json.hpp"
 #include "http/text.hpp"
 #include "semel/http/stored_response.hpp"
 #include "semel/key.hpp"
@@ -101,7 +101,7 @@ fetch_options probe_request(const gateway_state& gateway, const http::protected_
 
 probe_verdict read_probe(const http::response& answer) {
     if (answer.status != 200) return probe_says::unknown{};
-    const auto said = parse_bounded(answer.body);
+    const auto said = http::parse_bounded(answer.body);
     if (!said.is_object()) return probe_says::unknown{};
     try {
         const std::string outcome = said.value("outcome", std::string{});

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-namespace semel::edge {
+namespace semel::http {
 
 // Discarded if it is not JSON, or nested deeper than anybody needs: to write or copy a value goes
 // as deep as it is nested.
@@ -19,4 +19,4 @@ namespace semel::edge {
     return too_deep ? nlohmann::json(nlohmann::json::value_t::discarded) : made;
 }
 
-} // namespace semel::edge
+} // namespace semel::http
