@@ -346,16 +346,20 @@ TEST_P(Execute, RefusesStepsOverTheLimits) {
         }
         return errc::internal;
     };
-    const auto many = [](execution& run) {
-        for (int i = 0; i < 65; ++i) run.step(std::to_string(i), [] {});
+    int in_vain = 0;
+    const auto many = [&](execution& run) {
+        for (int i = 0; i < 64; ++i) run.step(std::to_string(i), [] {});
+        run.step("one too many", [&] { ++in_vain; });
     };
     const auto large = [](execution& run) {
         run.step("large", [] { return std::string((64U << 10) + 1, 'x'); });
     };
 
-    EXPECT_EQ(code_of([](execution& run) { run.step("", [] {}); }), errc::limit_exceeded);
+    EXPECT_EQ(code_of([&](execution& run) { run.step("", [&] { ++in_vain; }); }),
+              errc::limit_exceeded);
     EXPECT_EQ(code_of(large), errc::limit_exceeded);
     EXPECT_EQ(code_of(many), errc::limit_exceeded);
+    EXPECT_EQ(in_vain, 0) << "what cannot be recorded is not run";
 }
 
 TEST_P(Execute, GivesChildKeysThatAreTheSameOnEveryAttempt) {

@@ -50,6 +50,26 @@ protected:
     }
 };
 
+TEST_F(Faults, AResultThatTheStoreCannotHoldIsNotExecutedAgain) {
+    auto& engine = make({}, quick());
+    script_->on_each([](std::size_t, const command& what) -> std::optional<fault> {
+        const auto* done = std::get_if<commands::complete>(&what);
+        if (done == nullptr || done->result.body.empty()) return std::nullopt;
+        return fault{fails::before, {.code = errc::limit_exceeded, .possible = effect::none}};
+    });
+    int effects = 0;
+
+    const auto first = place_order(engine, effects);
+    const auto again = place_order(engine, effects);
+
+    EXPECT_TRUE(first.executed());
+    EXPECT_EQ(first.value(), "effect 1");
+    EXPECT_TRUE(again.replayed());
+    EXPECT_THROW((void)again.value(), tombstone_error);
+    EXPECT_EQ(effects, 1);
+    EXPECT_EQ(engine.counters().tombstones, 1U);
+}
+
 TEST_F(Faults, EveryQuestionMayFailOnceAndTheEffectTakesPlaceOnce) {
     for (const auto& with : every_fault) {
         for (std::size_t nth = 0; nth < 5; ++nth) {

@@ -64,6 +64,22 @@ TEST(Tenant, TheHeaderOfAnUntrustedPeerIsRefused) {
     EXPECT_EQ(all.behind.requests(), 0);
 }
 
+TEST(Tenant, TheHeaderOfAnUntrustedPeerDoesNotReachTheUpstream) {
+    for (const auto& [trusted, passed] : {std::pair{"10.0.0.0/8", false}, {"127.0.0.1", true}}) {
+        rig all{by_header(trusted)};
+        std::atomic<bool> seen = false;
+        all.behind.now_does([&](const seen_request& request, socket& to) {
+            seen = request.head.headers.contains("X-Tenant");
+            to.write(response_text(200, "fine"));
+        });
+        client one{all.port()};
+        one.send("GET / HTTP/1.1\r\nHost: a\r\nx-tenant: acme\r\n\r\n");
+
+        EXPECT_EQ(one.receive().status, 200);
+        EXPECT_EQ(seen, passed) << trusted;
+    }
+}
+
 TEST(Tenant, NoOrTwoTenantsAreRefused) {
     rig all{by_header("127.0.0.1")};
     EXPECT_EQ(all.send({.key = "k"}).problem().substr(0, 1), "4");

@@ -63,6 +63,67 @@ TEST(Upstream, DiesInTheMiddleOfItsAnswerAndTheOutcomeIsUnknown) {
     }
 }
 
+// Of an answer without a length only an orderly end is the end.
+TEST(Upstream, BreaksOffAnAnswerWithoutALengthAndTheOutcomeIsUnknown) {
+    rig all{{.routes = {expiring(lease_expiry::hold)}}};
+    all.behind.now_does([&](const seen_request&, socket& to) {
+        to.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\npartial");
+        std::this_thread::sleep_for(100ms); // a reset may overtake what was sent
+        to.reset();
+    });
+
+    EXPECT_EQ(all.post("k").problem(), "504 outcome-unknown");
+    EXPECT_EQ(all.post("k").problem(), "409 in-doubt");
+}
+
+TEST(Upstream, StallsInTheMiddleOfAnAnswerThatIsPassedOnAndOthersAreServed) {
+    rig all{{.adjust = [](gateway_options& options) {
+        options.server.threads = 1;
+        options.upstream.progress_time = 100ms;
+    }}};
+    gate_flag over;
+    all.behind.now_does([&](const seen_request& request, socket& to) {
+        if (request.nth > 1) return static_cast<void>(to.write(response_text(200, "fine")));
+        to.write("HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\nfirst bytes ");
+        over.wait();
+    });
+
+    const answer first = get(all.port());
+
+    EXPECT_EQ(first.status, 200);
+    EXPECT_FALSE(first.whole);
+    EXPECT_EQ(get(all.port()).body, "fine");
+    over.open();
+}
+
+TEST(Upstream, AnswersEarlyAndAMalformedRestOfTheRequestGetsNoSecondAnswer) {
+    listening_socket early;
+    rig all{{.routes = {}, .adjust = [&](gateway_options& options) {
+                 options.upstream.url.at.port = early.port();
+             }}};
+    gate_flag over;
+    const std::jthread answering{[&] {
+        socket one = early.accept().value();
+        (void)one.read_some();
+        one.write("HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\nfirst bytes ");
+        over.wait();
+    }};
+    const socket bad = socket::connect(all.port());
+    bad.write("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+    std::string got;
+    while (got.find("first bytes") == std::string::npos) {
+        const auto more = bad.read_some();
+        if (!more || more->empty()) break;
+        got += *more;
+    }
+    bad.write("ZZ\r\n");
+    got += bad.read_all();
+    over.open();
+
+    EXPECT_NE(got.find("first bytes"), std::string::npos) << got;
+    EXPECT_EQ(got.find("HTTP/1.1", 1), std::string::npos) << got;
+}
+
 TEST(Upstream, UnderRetryTheNextRepeatRunsItAgain) {
     rig all{{.routes = {expiring(lease_expiry::retry)}}};
     all.behind.now_does([](const seen_request& request, socket& to) {

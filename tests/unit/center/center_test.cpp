@@ -37,6 +37,17 @@ TEST(Center, TheFirstBeginStartsAndTheRepeatGetsTheResult) {
     EXPECT_EQ(*repeat.headers.find("Cache-Control"), "no-store");
 }
 
+TEST(Center, WhatIsNestedTooDeeplyIsRefused) {
+    desk at;
+    json deep = json::array();
+    for (int i = 0; i < 150; ++i) deep = json::array({std::move(deep)});
+
+    const auto got = at.post("/v1/begin", desk::of("k", "", {{"attributes", {{"a", deep}}}}));
+
+    EXPECT_EQ(got.status, 400);
+    EXPECT_THAT(got.body["detail"], HasSubstr("nested too deeply"));
+}
+
 TEST(Center, OtherContentUnderTheKeyIsAMismatch) {
     desk at;
     at.post("/v1/begin", desk::of("k", "", {{"content", "one"}}));

@@ -276,6 +276,24 @@ complete_machine completing() {
     return complete_machine{std::move(options)};
 }
 
+TEST(CompleteMachine, AResultThatTheStoreCanNeverTakeBecomesATombstone) {
+    commands::complete what{.by = {.fence = 6, .owner = ours}};
+    what.result.body = "far too large";
+    complete_machine machine{{.what = what, .give_up_at = start_of_test + 60s}};
+    (void)machine.start();
+    const failure too_large{.code = errc::limit_exceeded, .possible = effect::none};
+
+    const auto again = machine.on_failure(too_large, start_of_test);
+    ASSERT_NE(as<complete_steps::ask>(again), nullptr);
+    const auto& kept = std::get<commands::complete>(as<complete_steps::ask>(again)->what);
+    EXPECT_EQ(kept.result.kind, result_kind::tombstone);
+    EXPECT_EQ(kept.result.body, "");
+    EXPECT_EQ(kept.by.fence, 6U);
+
+    const auto no = machine.on_failure(too_large, start_of_test);
+    EXPECT_NE(as<complete_steps::gave_up>(no), nullptr);
+}
+
 TEST(CompleteMachine, CarriesTheCommandUntilItIsAnswered) {
     auto machine = completing();
     local_time now = start_of_test;

@@ -50,6 +50,27 @@ TEST(Multipart, TheOrderAndCaseOfPartHeadersDoNotCount) {
     EXPECT_EQ(print({turned}), print({file}));
 }
 
+// A part is looked into once, whatever it says of itself.
+TEST(Multipart, APartWithManyTypesIsBytes) {
+    std::string types;
+    for (int i = 0; i < 32; ++i) types += "Content-Type: multipart/mixed; boundary=c\r\n";
+    std::string nested = "v";
+    for (int depth = 0; depth < 4; ++depth) nested = joined({{types, nested}}, "c");
+
+    EXPECT_EQ(print({{types, nested}}), print({{types, nested}}, "other"));
+    EXPECT_NE(print({{types, joined({name}, "c")}}), print({{types, joined({file}, "c")}}));
+}
+
+TEST(Multipart, OfANestedTypeOnlyTheBoundaryDoesNotCount) {
+    const auto nested = [](const std::string& parameters, const std::string& boundary) {
+        return part{"Content-Type: multipart/related; boundary=" + boundary + parameters + "\r\n",
+                    joined({name}, boundary)};
+    };
+
+    EXPECT_EQ(print({nested("; type=\"a\"", "c")}), print({nested("; type=\"a\"", "d")}));
+    EXPECT_NE(print({nested("; type=\"a\"", "c")}), print({nested("; type=\"b\"", "c")}));
+}
+
 TEST(Multipart, EverythingElseCounts) {
     const fingerprint both = print({name, file});
 
