@@ -11,6 +11,7 @@
 #include "messaging/brokers.hpp"
 #include "semel/consumer.hpp"
 #include "semel/stores/memory.hpp"
+#include "stores/redis/private_redis.hpp"
 
 namespace semel::messaging_test {
 namespace {
@@ -179,6 +180,37 @@ TEST_P(Consumer, WhatFailsTooOftenIsParkedAndTheOthersGoOn) {
     EXPECT_EQ(effects_.of("e-4"), 2);
     EXPECT_THAT(broker_->dead_letters(), ElementsAre("e-3 bad"));
     EXPECT_EQ(broker_->unacknowledged(), 0);
+}
+
+// Only then it is acknowledged.
+TEST(RedisDeadLetters, AreKeptOrTheirMessageStays) {
+    test::private_redis server;
+    test::redis_client client{server.options()};
+    const std::string url = "redis://127.0.0.1:" + std::to_string(server.port()) + "/0?stream=s";
+    client.ask({"SET", "s:dead", "in the way"});
+    deliver_all(*outbox::open_sink(url).value(), events(1));
+    engine records{make_memory_store(), {}, {.log = null_logger()}};
+    consumer::consumer_metrics metrics;
+    std::atomic<int> runs = 0;
+    const running it{url + "&group=billing",
+                     consumer::once_each(records, scope,
+                                         [&](const received&, execution&) {
+                                             ++runs;
+                                             throw std::runtime_error("bad");
+                                         }),
+                     {.attempts_max = 1,
+                      .retry_first = 20ms,
+                      .retry_max = 100ms,
+                      .claim_after = 1s,
+                      .metrics = &metrics}};
+    ASSERT_TRUE(eventually([&] { return runs > 0; }));
+    std::this_thread::sleep_for(300ms);
+    EXPECT_EQ(client.list({"XPENDING", "s", "billing"}).at(0), "1");
+
+    client.ask({"DEL", "s:dead"});
+
+    EXPECT_TRUE(eventually([&] { return client.ask({"XLEN", "s:dead"}) == "1"; }));
+    EXPECT_TRUE(eventually([&] { return client.list({"XPENDING", "s", "billing"}).at(0) == "0"; }));
 }
 
 TEST_P(Consumer, AMessageWithoutAnIdIsKnownByItsPlace) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "http/support/upstream.hpp"
 #include "messaging/events.hpp"
 #include "messaging/nats_client.hpp"
 #include "messaging/private_nats.hpp"
@@ -161,6 +162,28 @@ TEST(NatsSinkServer, ARestartInTheMiddleLosesNothing) {
     for (auto& one : client.messages("s")) ids.insert(one.headers["Nats-Msg-Id"]);
     EXPECT_EQ(done, batches);
     EXPECT_EQ(ids.size(), 100U * static_cast<unsigned>(batches));
+}
+
+TEST(NatsSinkServer, ThatReadsNothingIsLeftInTime) {
+    const test::private_nats server;
+    test::nats_client{server.url()}.make_stream("s", "s.>");
+    auto sink = outbox::open_sink(server.url() +
+                                  "?subject=s.{topic}&timeout_ms=1000&connect_timeout_ms=1000")
+                    .value();
+    auto batch = events(100);
+    for (auto& one : batch) one.event.payload.assign(200'000, 'x');
+    ASSERT_EQ(deliver(*sink, events(1))[0].how, delivered::yes);
+
+    server.freeze();
+    const auto before = local_clock::now();
+    const auto answers = deliver(*sink, batch);
+    const auto took = local_clock::now() - before;
+    server.thaw();
+
+    EXPECT_LT(took, 15s);
+    for (const auto& one : answers) EXPECT_EQ(one.how, delivered::later);
+    EXPECT_TRUE(edge::support::eventually(
+        [&] { return deliver(*sink, events(1))[0].how == delivered::yes; }));
 }
 
 TEST(NatsSinkServer, SaysWhatIsWrongWithAddressAndPassword) {

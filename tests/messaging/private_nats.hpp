@@ -37,6 +37,8 @@ public:
 
     [[nodiscard]] std::string url() const { return "nats://127.0.0.1:" + std::to_string(port_); }
 
+    void freeze() const { ::kill(server_, SIGSTOP); }
+    void thaw() const { ::kill(server_, SIGCONT); }
     void kill() {
         if (server_ <= 0) return;
         ::kill(server_, SIGKILL);
