@@ -55,6 +55,26 @@ TEST_F(RedisSink, AddsAnEntryPerEventWithAllItCarries) {
     EXPECT_THAT(entry, HasSubstr("header:odd\r\nname\n" + std::string{"\0\r\n", 3}));
 }
 
+// One that is refused holds up its own key and no other.
+TEST(RedisSinkRights, ATopicThatMayNotBeWrittenToIsLeftOut) {
+    test::private_redis server;
+    test::redis_client root{server.options()};
+    root.ask({"ACL", "SETUSER", "bob", "on", ">secret", "~open:*", "+@all"});
+    auto sink = outbox::open_sink("redis://bob:secret@127.0.0.1:" + std::to_string(server.port()) +
+                                  "?stream={topic}")
+                    .value();
+    auto batch = events(6, {"a", "b", "c"});
+    for (auto& one : batch) one.event.topic = "open:x";
+    batch[1].event.topic = "closed:x"; // the first of key b
+
+    const auto answers = deliver(*sink, batch, order::per_key);
+
+    EXPECT_THAT(kinds(answers), ElementsAre(delivered::yes, delivered::later, delivered::yes,
+                                            delivered::yes, delivered::held, delivered::yes));
+    EXPECT_THAT(answers[1].error, HasSubstr("NOPERM"));
+    EXPECT_THAT(ids_in(root, "open:x"), ElementsAre("e-1", "e-3", "e-4", "e-6"));
+}
+
 TEST_F(RedisSink, TakesTheStreamFromTheTopic) {
     auto sink = outbox::open_sink(url_ + "?stream=" + stream_ + ":{topic}").value();
 

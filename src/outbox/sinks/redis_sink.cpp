@@ -1,5 +1,8 @@
 #include "outbox/sinks/redis_sink.hpp"
 
+#include <map>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -78,14 +81,36 @@ private:
     // ---- with order: all of the batch, or none of it ----------------------------------------
 
     // A command that is refused in the middle, say for lack of memory, must not let a later one of
-    // its key through. In a transaction Redis refuses all of them.
+    // its key through. In a transaction Redis refuses all of them; then those that it has named are
+    // left out, with what follows them, and the others tried again.
     void deliver_together(std::span<const message> batch, std::span<delivery> answers) {
+        refused_.clear();
+        while (true) {
+            gather(batch, answers);
+            if (asked_.empty()) break;
+            const std::size_t known = refused_.size();
+            const auto gone = perform(answers);
+            if (!gone) break;
+            if (refused_.size() > known) continue;
+            for (const std::size_t i : asked_) {
+                answers[i] = {.how = delivered::later, .error = gone->detail};
+            }
+            break;
+        }
+        hold_followers(batch, answers);
+    }
+
+    void gather(std::span<const message> batch, std::span<delivery> answers) {
         stuck_keys stuck{order::per_key};
         start_requests();
         redis::append_request(requests_, 1);
         redis::append_part(requests_, "MULTI");
         for (std::size_t i = 0; i < batch.size(); ++i) {
-            if (stuck.holds(batch[i].event)) {
+            const auto refused = refused_.find(i);
+            if (refused != refused_.end()) {
+                answers[i] = {.how = delivered::later, .error = refused->second};
+                stuck.add(batch[i].event);
+            } else if (stuck.holds(batch[i].event)) {
                 answers[i] = {.how = delivered::held};
             } else if (refuse_large(batch[i].event, answers[i])) {
                 stuck.add(batch[i].event);
@@ -95,12 +120,6 @@ private:
         }
         redis::append_request(requests_, 1);
         redis::append_part(requests_, "EXEC");
-        if (const auto gone = perform(answers)) {
-            for (const std::size_t i : asked_) {
-                answers[i] = {.how = delivered::later, .error = gone->detail};
-            }
-        }
-        hold_followers(batch, answers);
     }
 
     std::optional<failure> perform(std::span<delivery> answers) {
@@ -109,7 +128,11 @@ private:
         for (std::size_t i = 0; i < asked_.size() + 1; ++i) { // MULTI, and one "QUEUED" each
             auto got = on_.receive();
             if (!got) return std::move(got).error();
-            if ((*got)->is(value::type::error) && !refused) refused = refusal(**got);
+            if (!(*got)->is(value::type::error)) continue;
+            refused = refusal(**got);
+            // Of this one alone, as a stream that this user may not write to; not of the server.
+            const bool own = i > 0 && refused->code == errc::invalid_argument;
+            if (own) refused_.emplace(asked_[i - 1], refused->detail);
         }
         auto got = on_.receive();
         if (!got) return std::move(got).error();
@@ -195,8 +218,9 @@ private:
     std::string entries_max_;
 
     std::string requests_;
-    std::vector<std::size_t> asked_; // which messages the requests are for
-    std::size_t answered_ = 0;       // of those
+    std::vector<std::size_t> asked_;             // which messages the requests are for
+    std::map<std::size_t, std::string> refused_; // before anything was done, and why
+    std::size_t answered_ = 0;                   // of those
     bool close_after_ = false;
     std::string name_;
 };
