@@ -89,8 +89,9 @@ begin_step begin_machine::on_found(const answers::found& found, time_point now) 
 
 begin_step begin_machine::on_failure(failure why, local_time now) {
     if (mutant(bug::unknown_begin_is_failure) && why.possible == effect::unknown) {
-        return begin_steps::run{
-            .started = {.by = {.fence = 1, .owner = options_.what.owner}, .attempt = 1}};
+        return begin_steps::run{.started = {.by = {.fence = 1, .owner = options_.what.owner},
+                                            .attempt = 1,
+                                            .lease_until = time_point{options_.what.lease}}};
     }
     if (why.possible == effect::unknown) in_doubt_ = true;
     const local_time next = now + retries_.next();

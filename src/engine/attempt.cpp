@@ -120,7 +120,23 @@ void attempt::on_started(begin_steps::run&& run) {
     if (leading_) {
         core_->in_flight.running(*this, started_.content, plan_.lease);
     }
+    if (local_now() >= lease_.sent_at + lease_.granted) return end_unrun();
     run_work();
+}
+
+// The answer has taken longer than the lease it gave: somebody else may be at work by now.
+void attempt::end_unrun() {
+    stage_ = stage::completing;
+    own_ =
+        unavailable({.code = errc::timed_out,
+                     .possible = effect::none,
+                     .detail = "the store has answered after the lease it gave was over; nothing "
+                               "was run, ask again"});
+    then_ = ending::next::open;
+    command what = commands::release{.by = started_.by};
+    // What an earlier attempt may have done, only the record's policy can judge.
+    if (taken_over()) what = commands::abandon{.by = started_.by};
+    carry(std::move(what));
 }
 
 // Ends asynchronous work once: by its call, or, if the work drops it uncalled, as "unknown".
@@ -161,9 +177,14 @@ void attempt::on_work_end(detail::work_end&& end) {
     const bool shared = policy().owner_failure == on_owner_failure::share;
     then_ = own_.kind == outcome_kind::failed && shared ? ending::next::settled : made.then;
     if (own_.result.kind == result_kind::tombstone) bump(core_->counters.tombstones);
+    carry(std::move(made.what));
+}
+
+// The end of the attempt, to the store.
+void attempt::carry(command&& what) {
     now_ = local_now();
     confirm_until_ = now_ + core_->options.confirm_max;
-    complete_.emplace(complete_options{.what = std::move(made.what),
+    complete_.emplace(complete_options{.what = std::move(what),
                                        .give_up_at = now_ + core_->options.completion_patience,
                                        .seed = owner_.high});
     if (!inline_) expect_end();

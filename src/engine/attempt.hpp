@@ -84,6 +84,8 @@ private:
     void perform(complete_step&& step);
     void on_complete_answer(result<reply>&& got);
     void note_burial();
+    void end_unrun();
+    void carry(command&& what);
     void on_settled(const reply& got);
     void on_gave_up(const failure& why);
     void close(ending::next then, raw_outcome&& with);
