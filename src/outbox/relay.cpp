@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "outbox/worker.hpp"
+#include "semel/policy.hpp"
 
 namespace semel::outbox {
 
@@ -28,6 +29,17 @@ result<void> check(const relay_options& options, std::size_t tables) {
     }
     if (options.poll_first < duration{100} || options.poll_last < options.poll_first) {
         return refused("poll_first must be 0.1 ms at least, and poll_last no less");
+    }
+    if (options.retry.first < duration{1} || options.retry.last < options.retry.first) {
+        return refused("the first retry must be later than now, and the last delay no shorter");
+    }
+    const duration longest = limits{}.duration_max;
+    if (std::max({options.lease, options.rescan, options.poll_last, options.retry.last}) >
+        longest) {
+        return refused(
+            "lease, rescan, poll_last or the last retry is longer than " +
+            std::to_string(std::chrono::duration_cast<std::chrono::hours>(longest).count()) +
+            " hours");
     }
     if (options.shards < 1 || options.shards > shards_max) {
         return refused("shards must be 1 to " + std::to_string(shards_max));

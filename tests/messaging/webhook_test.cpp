@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,6 +67,21 @@ TEST_F(Webhook, PostsEachEventUnderItsId) {
     EXPECT_EQ(header_of(seen, "Semel-Header-idempotency-key"), "k-1");
     EXPECT_EQ(header_of(seen, "traceparent"), "00-ab-cd-01");
     EXPECT_EQ(header_of(seen, "Semel-Signature"), "(none)");
+}
+
+// A second answer to one request is not the first to the next.
+TEST_F(Webhook, TakesNothingForAnAnswerThatWasSaidBeforeItAsked) {
+    auto sink = open("&concurrency=1");
+    endpoint_.now_does([](const seen_request& request, edge::support::socket& to) {
+        if (request.nth > 1) return static_cast<void>(to.write(response_text(500, "no")));
+        to.write(response_text(200, "ok"));
+        std::this_thread::sleep_for(std::chrono::milliseconds{50}); // behind the first, by itself
+        to.write(response_text(200, "ok"));
+    });
+    ASSERT_EQ(deliver(*sink, events(1))[0].how, delivered::yes);
+    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+
+    EXPECT_EQ(deliver(*sink, events(1))[0].how, delivered::later);
 }
 
 TEST_F(Webhook, KeepsItsConnectionsAndUsesSeveral) {

@@ -336,6 +336,14 @@ TEST(OutboxOpen, SaysWhatIsWrong) {
     delivered_log log;
     const auto refused = relay::start({}, told_sinks(log));
     EXPECT_EQ(refused.error().code, errc::invalid_argument);
+    const auto nowhere = [] { return open_table("memory:"); };
+    const auto longest = duration::max() / 2;
+    for (const relay_options& odd :
+         {relay_options{.lease = longest}, relay_options{.rescan = longest},
+          relay_options{.retry = {.first = 0s}}, relay_options{.retry = {.last = longest}}}) {
+        EXPECT_EQ(relay::start({nowhere}, told_sinks(log), odd).error().code,
+                  errc::invalid_argument); // and not what opening the table would say
+    }
 }
 
 } // namespace
