@@ -47,6 +47,6 @@ int main(int argc, char** argv) {
         {.batch_max = 20, .retry_first = 20ms, .claim_after = 300ms});
     const auto ended = consumer.value()->run(stopping.get_token());
     if (!ended) std::fprintf(stderr, "%s\n", describe(ended.error()).c_str());
-    sqlite3_close(database);
+    sqlite3_close_v2(database); // the transaction still has statements of it
     return ended ? 0 : 1;
 }

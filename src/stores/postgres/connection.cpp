@@ -25,6 +25,17 @@ failure timed_out(ending how) {
     return failure_of({.state = "57014", .message = "no answer by the deadline"}, how);
 }
 
+// A request that comes before the query does is lost, so it is made again.
+constexpr duration cancel_pause = std::chrono::milliseconds{100};
+
+void cancel(PGconn* what) {
+    PGcancel* const stop = PQgetCancel(what);
+    if (stop == nullptr) return;
+    std::array<char, 256> why{};
+    PQcancel(stop, why.data(), static_cast<int>(why.size()));
+    PQfreeCancel(stop);
+}
+
 // With verbose messages the code stands behind the severity: "FATAL:  28P01: password …". What the
 // server said while connecting is available in no other way.
 std::string_view state_in(std::string_view message) {
@@ -206,12 +217,14 @@ result<std::vector<rows>> connection::pipeline(std::span<const call> calls, loca
 // Nobody wants to know any more what a query gives, and a COPY would wait for its data for ever.
 void connection::end_queries() {
     if (PQtransactionStatus(it_) != PQTRANS_ACTIVE) return;
-    if (PGcancel* const stop = PQgetCancel(it_)) {
-        std::array<char, 256> why{};
-        PQcancel(stop, why.data(), static_cast<int>(why.size()));
-        PQfreeCancel(stop);
-    }
-    while (PGresult* const left = PQgetResult(it_)) {
+    while (true) {
+        while (PQisBusy(it_) != 0) {
+            cancel(it_);
+            const bool more = wait(interest::read, local_clock::now() + cancel_pause);
+            if (more && PQconsumeInput(it_) == 0) break;
+        }
+        PGresult* const left = PQgetResult(it_);
+        if (left == nullptr) return;
         const auto status = PQresultStatus(left);
         PQclear(left);
         if (status == PGRES_COPY_IN) PQputCopyEnd(it_, "the work has not finished its COPY");
