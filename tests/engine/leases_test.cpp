@@ -220,41 +220,15 @@ TEST_F(Leases, ARecordInDoubtIsSettledByAnOperator) {
     EXPECT_TRUE(engine.execute<void>(order("k"), [] {}).executed());
 }
 
-// A store whose answers to begins come late.
-class late_store final : public store {
-public:
-    explicit late_store(duration by) : by_(by) {}
+TEST_F(Leases, OneThatIsOverBeforeItIsKnownRunsNothing) {
+    auto& engine = make({.lease = 50ms});
+    script_->fail_nth(0, {.when = support::fails::late, .by = 200ms});
 
-    void submit(envelope what, completion done) override {
-        inner_->submit(std::move(what), std::move(done));
-    }
-    result<reply> call(const record_id& id, command what, std::optional<time_point> now) override {
-        const bool begins = std::holds_alternative<commands::begin>(what);
-        auto got = inner_->call(id, std::move(what), now);
-        if (begins) std::this_thread::sleep_for(std::exchange(by_, {}));
-        return got;
-    }
-    result<sweep_report> sweep(const sweep_request& request) override {
-        return inner_->sweep(request);
-    }
-    result<std::vector<audit_entry>> audit(const record_id& id) override {
-        return inner_->audit(id);
-    }
-    result<record_page> search(const record_query& query) override { return inner_->search(query); }
-    [[nodiscard]] store_traits traits() const override { return inner_->traits(); }
-
-private:
-    duration by_; // once
-    const std::unique_ptr<store> inner_ = make_memory_store();
-};
-
-TEST(LateLease, WhatIsOverBeforeItIsKnownRunsNothing) {
-    engine on{std::make_unique<late_store>(200ms), {.lease = 50ms}, {.log = null_logger()}};
-
-    const auto late = on.execute<std::string>(order("k"), never);
-    const auto next = on.execute<std::string>(order("k"), [] { return std::string{"run"}; });
+    const auto late = engine.execute<std::string>(order("k"), never);
+    const auto next = engine.execute<std::string>(order("k"), [] { return std::string{"run"}; });
 
     EXPECT_EQ(late.kind(), outcome_kind::unavailable);
+    ASSERT_TRUE(late.why());
     EXPECT_EQ(late.why()->code, errc::timed_out);
     EXPECT_EQ(late.why()->possible, effect::none);
     EXPECT_TRUE(next.executed());

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,9 @@
 
 namespace semel::support {
 
-// When a question fails: before it has any effect, or after, so that only its answer is lost.
-enum class fails : std::uint8_t { before, after };
+// When a question fails: before it has any effect, or after, so that only its answer is lost. Or
+// not at all, but its answer is late (to blocking callers).
+enum class fails : std::uint8_t { before, after, late };
 
 inline failure away() {
     return {.code = errc::unavailable, .possible = effect::none, .detail = "injected"};
@@ -29,6 +31,7 @@ inline failure answer_lost() {
 struct fault {
     fails when = fails::before;
     failure why = away();
+    duration by = {}; // how late
 };
 
 // What the store is told to do and what it has seen. Shared by the test and the store, which
@@ -93,7 +96,9 @@ public:
 
     void submit(envelope what, completion done) override {
         const auto now = script_->next(what.what);
-        if (!now) return inner_->submit(std::move(what), std::move(done));
+        if (!now || now->when == fails::late) {
+            return inner_->submit(std::move(what), std::move(done));
+        }
         if (now->when == fails::before) return done(now->why);
         inner_->submit(std::move(what), [why = now->why, done = std::move(done)](
                                             result<reply>) mutable { done(std::move(why)); });
@@ -106,9 +111,11 @@ public:
 
     result<reply> call(const record_id& id, command what, std::optional<time_point> now) override {
         const auto told = script_->next(what);
-        if (!told) return inner_->call(id, std::move(what), now);
-        if (told->when == fails::after) (void)inner_->call(id, std::move(what), now);
-        return told->why;
+        if (told && told->when == fails::before) return told->why;
+        auto got = inner_->call(id, std::move(what), now);
+        if (told && told->when == fails::after) return told->why;
+        if (told) std::this_thread::sleep_for(told->by);
+        return got;
     }
 
     result<sweep_report> sweep(const sweep_request& request) override {

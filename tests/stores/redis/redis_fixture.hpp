@@ -46,24 +46,31 @@ inline failure why_not(const redis_options& options) {
                   : std::move(opened).error();
 }
 
-// Who is logged in as such may do exactly what the message for NOPERM asks for. Returns the options
-// of that user.
-inline redis_options as_advised_user(redis_options server) {
+// The options of a user with those rights on the server.
+inline redis_options as_user_with(const std::vector<std::string_view>& rights,
+                                  redis_options server) {
+    std::vector<std::string_view> parts{"ACL", "SETUSER", "bob", "reset", "on", ">secret"};
+    parts.insert(parts.end(), rights.begin(), rights.end());
+    test::redis_client{server}.ask(parts);
+    server.user = "bob";
+    server.password = "secret";
+    return server;
+}
+
+// Of one who may do exactly what the message for NOPERM asks for.
+inline redis_options as_advised_user(const redis_options& server) {
     std::string rights = redis::verdict_of("NOPERM").why.detail;
     rights.erase(0, rights.find("~<prefix>"));
     for (std::size_t at = 0; (at = rights.find("<prefix>", at)) != std::string::npos;) {
         rights.replace(at, std::string_view{"<prefix>"}.size(), server.prefix);
     }
-    std::vector<std::string_view> parts{"ACL", "SETUSER", "anna", "on", ">secret"};
+    std::vector<std::string_view> each;
     for (std::size_t at = 0; at < rights.size();) {
         const std::size_t end = std::min(rights.find(' ', at), rights.size());
-        parts.push_back(std::string_view{rights}.substr(at, end - at));
+        each.push_back(std::string_view{rights}.substr(at, end - at));
         at = end + 1;
     }
-    test::redis_client{server}.ask(parts);
-    server.user = "anna";
-    server.password = "secret";
-    return server;
+    return as_user_with(each, server);
 }
 
 class redis_test : public testing::Test {

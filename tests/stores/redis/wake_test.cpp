@@ -183,11 +183,7 @@ TEST(RedisWakeFaults, AServerThatWasBusyIsAskedAgain) {
 
 TEST(RedisWakeFaults, AUserWhoMayNotListenPolls) {
     private_redis server;
-    test::redis_client root{server.options()};
-    root.ask({"ACL", "SETUSER", "bob", "on", ">secret", "~*", "resetchannels", "+@all"});
-    auto options = server.options();
-    options.user = "bob";
-    options.password = "secret";
+    const auto options = as_user_with({"~*", "resetchannels", "+@all"}, server.options());
     const auto store = open_redis_store(options).value();
     counted_news news;
 
