@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api, whenSessionEnds, type Session } from "./api";
 import { useLive, type Live } from "./live";
 import { Notices } from "./notice";
@@ -124,8 +124,9 @@ function Shell(props: { session: Session; out: () => void }) {
     };
     const latest = useRef(act);
     latest.current = act;
-    useEffect(() => listen((what) => latest.current(what)), []);
-    useEffect(() => {
+    // Before the page is painted: who types at once is heard, and keeps the focus he went to.
+    useLayoutEffect(() => listen((what) => latest.current(what)), []);
+    useLayoutEffect(() => {
         const name = route.page === "record" ? t.records.title : t.nav[route.page as (typeof places)[number]];
         document.title = `${name} · ${t.product}`;
         setMenu(false);
