@@ -133,10 +133,7 @@ void attempt::end_unrun() {
                      .detail = "the store has answered after the lease it gave was over; nothing "
                                "was run, ask again"});
     then_ = ending::next::open;
-    command what = commands::release{.by = started_.by};
-    // What an earlier attempt may have done, only the record's policy can judge.
-    if (taken_over()) what = commands::abandon{.by = started_.by};
-    carry(std::move(what));
+    carry(end_of_unrun(started_));
 }
 
 // Ends asynchronous work once: by its call, or, if the work drops it uncalled, as "unknown".

@@ -86,10 +86,7 @@ public:
         return ending_of(std::move(with), plan_, started_, std::move(ref_));
     }
     [[nodiscard]] ending never_ran() const {
-        command what = commands::release{.by = started_.by};
-        // What an earlier attempt may have done, only the record's policy can judge.
-        if (taken_over()) what = commands::abandon{.by = started_.by};
-        return {.what = std::move(what),
+        return {.what = end_of_unrun(started_),
                 .own = {.kind = outcome_kind::in_progress},
                 .then = ending::next::open};
     }

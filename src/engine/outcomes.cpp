@@ -183,6 +183,12 @@ raw_outcome outcome_of(reply&& with) {
     return std::visit([&](auto&& one) { return said(std::move(one), now); }, std::move(with.said));
 }
 
+command end_of_unrun(const answers::started& of) {
+    // What an earlier attempt may have done, only the record's policy can judge.
+    if (of.kind == answers::start_kind::taken_over) return commands::abandon{.by = of.by};
+    return commands::release{.by = of.by};
+}
+
 raw_outcome unavailable(failure why) {
     return {.kind = outcome_kind::unavailable, .why = std::move(why)};
 }

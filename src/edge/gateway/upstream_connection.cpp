@@ -154,9 +154,8 @@ void upstream_connection::on_read(error_code failed, std::size_t count) {
     if (closed_) return;
     if (call_ == nullptr) return close(); // idle: it ends, or sends what nobody asked for
     // Only an orderly end can be the end of an answer that has no length.
-    if (failed && failed != asio::error::eof)
-        return fail("the connection broke: " + failed.message());
-    if (failed) return on_end_of_input();
+    if (failed == asio::error::eof) return on_end_of_input();
+    if (failed) return fail("the connection broke: " + failed.message());
     in_.commit(count);
     answered_ = true;
     if (!head_done_) return take_head();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -164,7 +165,8 @@ private:
 
     // False: it has not left, and the answer says why.
     bool publish(const event& what, delivery& answer) {
-        if (local_clock::now() >= deadline_) {
+        // An earlier wave may have used up the time, or left the connection.
+        if (js_ == nullptr || local_clock::now() >= deadline_) {
             answer = {.how = delivered::later, .error = "nats: the server takes nothing in time"};
             return false;
         }
@@ -214,6 +216,7 @@ private:
             const bool done = js_PublishAsyncComplete(js_.get(), &options) == NATS_OK;
             if (done && said_.count() >= wave_.size()) return true;
             if (!on_.alive() || local_clock::now() >= deadline_) return false;
+            if (done) std::this_thread::sleep_for(milliseconds{1});
         }
     }
 

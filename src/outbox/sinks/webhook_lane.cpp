@@ -25,7 +25,7 @@ std::string text_of(const failure& why) {
 
 result<void> webhook_lane::start(std::size_t message, std::string&& request) {
     SEMEL_ASSERT(!busy_);
-    if (stream_ != nullptr && spoke_unasked()) stream_.reset();
+    if (stream_ != nullptr && redis::spoke_unasked(*stream_)) stream_.reset();
     if (stream_ == nullptr) {
         if (auto made = connect(); !made) {
             return failure{.code = made.error().code,
@@ -43,13 +43,6 @@ result<void> webhook_lane::start(std::size_t message, std::string&& request) {
     body_.clear();
     retry_after_.clear();
     return {};
-}
-
-// It has ended, or said what would be taken for the answer to the next request.
-bool webhook_lane::spoke_unasked() {
-    char one = 0;
-    const auto got = stream_->receive({&one, 1}, duration{0});
-    return got.has_value() || got.error().code != errc::timed_out;
 }
 
 result<void> webhook_lane::connect() {

@@ -48,7 +48,6 @@ public:
     [[nodiscard]] std::optional<ended> go_on(local_time now);
 
 private:
-    [[nodiscard]] bool spoke_unasked();
     [[nodiscard]] result<void> connect();
     [[nodiscard]] std::optional<ended> send();
     [[nodiscard]] std::optional<ended> receive();

@@ -215,7 +215,7 @@ result<void> caller_transaction::save(const record_id& id, const record& after, 
 
 // Behind COMMIT or ROLLBACK.
 void caller_transaction::add_end(std::vector<statement>& to) const {
-    if (autocommits_) to.push_back({"SET autocommit=1"});
+    if (autocommits_ && !locks_.empty()) to.push_back({"SET autocommit=1"});
     for (const auto& one : locks_) to.push_back({texts_.release_lock(one)});
 }
 

@@ -72,7 +72,7 @@ result<transport_maker> make_transport_maker(const redis_options& options) {
 
 result<void> link::ready() {
     const local_time now = local_clock::now();
-    if (stream_ != nullptr && now - last_used_ > idle_max && gone_while_idle()) close();
+    if (stream_ != nullptr && now - last_used_ > idle_max && spoke_unasked(*stream_)) close();
     if (stream_ != nullptr) return {};
     if (now < next_try_) return last_failure_;
     auto done = connect();
@@ -85,13 +85,6 @@ result<void> link::ready() {
     pause_ = std::clamp(2 * pause_, pause_first, pause_max);
     next_try_ = local_clock::now() + pause_;
     return done;
-}
-
-// Nothing has been asked, so nothing may be there to read; a closed stream would be readable.
-bool link::gone_while_idle() {
-    char one = 0;
-    const auto got = stream_->receive({&one, 1}, duration{0});
-    return got.has_value() || got.error().code != errc::timed_out;
 }
 
 result<void> link::connect() {

@@ -58,7 +58,6 @@ public:
 private:
     [[nodiscard]] result<void> connect();
     [[nodiscard]] result<void> introduce();
-    [[nodiscard]] bool gone_while_idle();
     [[nodiscard]] result<const value*> next_value();
     [[nodiscard]] result<void> fill(std::size_t wanted);
     [[nodiscard]] duration left() const;

@@ -128,6 +128,12 @@ result<void> wait_for(int socket, readiness what, duration patience) {
     }
 }
 
+bool spoke_unasked(redis_transport& idle) {
+    char one = 0;
+    const auto got = idle.receive({&one, 1}, duration{0});
+    return got.has_value() || got.error().code != errc::timed_out;
+}
+
 result<descriptor> connect_to(const std::string& host, std::uint16_t port, duration patience) {
     const std::string where = host + ":" + std::to_string(port);
     const local_time until = local_clock::now() + patience;

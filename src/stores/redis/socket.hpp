@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "semel/result.hpp"
+#include "semel/stores/redis.hpp"
 #include "semel/time.hpp"
 
 namespace semel::redis {
@@ -34,6 +35,10 @@ enum class readiness { readable, writable };
 
 // errc::timed_out if it does not come within `patience`.
 [[nodiscard]] result<void> wait_for(int socket, readiness what, duration patience);
+
+// Of a stream of which nothing has been asked: it has ended, or said what would be taken for the
+// answer to the next request.
+[[nodiscard]] bool spoke_unasked(redis_transport& idle);
 
 // To the first address that answers. Name resolution itself is the system's and has its limits.
 [[nodiscard]] result<descriptor> connect_to(const std::string& host, std::uint16_t port,
