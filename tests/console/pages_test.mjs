@@ -1,65 +1,11 @@
-// Every page and action of the console in a real browser, for both roles.
+// What each page shows and what can be done in it, in a real browser, for both roles.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { Stage, eventually, fits, narrow, openBrowser, openPage, shoot, signIn, wide } from "./stage.mjs";
+import { close, go, heading, main, open, record, stage, with_page } from "./pages.mjs";
+import { eventually, openPage, shoot, signIn } from "./stage.mjs";
 
-let stage, browser;
-
-const record = (operation, key, tenant = "acme") =>
-    `#/record?tenant=${tenant}&operation=${operation}&key=${encodeURIComponent(key)}`;
-
-async function seed() {
-    await stage.order("cart-17");
-    await stage.order("cart-17");
-    await stage.order("cart-17", { item: "piano" }); // a mismatch
-    for (let i = 0; i < 60; ++i) await stage.order(`cart-${100 + i}`);
-    await stage.done("SHIP", "parcel/7", {
-        text: '{"parcel":"PX-1","weight_g":12345678901234567890}',
-        type: "application/json",
-        ref: "parcel_9",
-    }, { content: '{"to":"Oslo"}', attributes: { customer: "c_812", channel: "app" } });
-    await stage.center("begin", { operation: "SHIP", key: "parcel/7", content: '{"to":"Rome"}' });
-    await stage.center("begin", { operation: "SHIP", key: "running", attributes: { customer: "c_1" } });
-    const failing = await stage.center("begin", { operation: "SHIP", key: "no-such-street" });
-    await stage.center("fail", {
-        operation: "SHIP", key: "no-such-street", attempt: failing.json.attempt, kind: "final", error: "address unknown",
-    });
-    for (const key of ["settle-yes", "settle-no", "settle-failed", "remove-me", "only-look"]) {
-        const begun = await stage.center("begin", { operation: "PAY", key, content: '{"amount":3}' });
-        await stage.center("checkpoint", {
-            operation: "PAY", key, attempt: begun.json.attempt, name: "reserve", text: '{"hold":"h_7"}',
-        });
-    }
-    await stage.done("SHIP", "bolts-own", { text: "x" }, {}, stage.other);
-    // Their leases end.
-    await eventually(async () => (await stage.api("records?stuck_for=0s")).json.records.length >= 5);
-}
-
-before(async () => {
-    stage = await Stage.open();
-    browser = await openBrowser();
-    await seed();
-});
-after(async () => {
-    await browser?.close();
-    await stage?.close();
-});
-
-// A signed-in page for one test; nothing may have gone wrong in it unseen.
-async function with_page(run, { token, ...options } = {}) {
-    const page = await openPage(stage, options);
-    try {
-        await signIn(page, stage, token ?? stage.admin);
-        await run(page);
-        assert.deepEqual(page.faults, []);
-    } finally {
-        await page.context().close();
-    }
-}
-
-const go = (page, hash) => page.evaluate((to) => void (location.hash = to), hash);
-const heading = (page, name) => page.getByRole("heading", { name, level: 1 }).waitFor();
-const main = (page) => page.locator("main");
+before(open);
+after(close);
 
 describe("signing in", () => {
     it("refuses a wrong token and says so", async () => {
@@ -295,75 +241,6 @@ describe("the other pages", () => {
         }));
 });
 
-describe("the keyboard", () => {
-    it("reaches everything", () =>
-        with_page(async (page) => {
-            await page.reload();
-            await heading(page, "Overview");
-            await page.keyboard.press("Tab");
-            assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
-            await page.keyboard.press("Enter");
-            assert.equal(await page.evaluate(() => document.activeElement.id), "content");
-            await page.keyboard.press("?");
-            await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
-            await page.keyboard.press("Escape");
-            await page.getByRole("dialog").waitFor({ state: "hidden" });
-            for (const [key, title] of [["r", "Records"], ["s", "Stuck"], ["m", "Mismatches"], ["x", "Outbox"], ["c", "Configuration"], ["o", "Overview"]]) {
-                await page.keyboard.press("g");
-                await page.keyboard.press(key);
-                await heading(page, title);
-            }
-            await page.keyboard.press("g");
-            await page.keyboard.press("r");
-            await heading(page, "Records"); // the page before it has rows, too
-            await main(page).locator("tbody tr").first().waitFor();
-            await page.keyboard.press("/");
-            assert.equal(await page.evaluate(() => document.activeElement.name), "key");
-            await page.keyboard.type("cart-17");
-            await page.keyboard.press("Enter");
-            await main(page).getByRole("status").getByText("1 record").waitFor();
-            await page.evaluate(() => document.activeElement.blur());
-            await page.keyboard.press("j");
-            assert.equal(await page.evaluate(() => document.activeElement.textContent), "cart-17");
-            const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
-            assert.equal(outline, "solid");
-            await page.keyboard.press("Enter");
-            await heading(page, /cart-17/);
-        }));
-
-    it("has a name for every control", () =>
-        with_page(async (page) => {
-            for (const hash of ["#/overview", "#/records", "#/stuck", "#/mismatches", "#/configuration", record("PAY", "only-look")]) {
-                await go(page, hash);
-                await main(page).locator("h1").waitFor();
-                const nameless = await page.evaluate(() =>
-                    [...document.querySelectorAll("button, a, input, select, textarea, [role=img]")]
-                        .filter((one) => one.checkVisibility())
-                        .filter((one) => !one.getAttribute("aria-label") && !one.textContent.trim() && !one.labels?.length)
-                        .map((one) => one.outerHTML));
-                assert.deepEqual(nameless, [], hash);
-            }
-            assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
-        }));
-});
-
-describe("appearance", () => {
-    it("follows the system and can be chosen", async () => {
-        const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-        await with_page(async (page) => {
-            const light = await background(page);
-            await page.keyboard.press("t"); // light
-            assert.equal(await background(page), light);
-            await page.keyboard.press("t"); // dark
-            await eventually(async () => (await background(page)) !== light);
-            await page.reload();
-            await heading(page, "Overview");
-            assert.notEqual(await background(page), light);
-        });
-        await with_page(async (page) => assert.equal(await background(page), "rgb(15, 20, 19)"), { colorScheme: "dark" });
-    });
-});
-
 describe("who may only look", () => {
     it("sees their tenant and no way to act", () =>
         with_page(async (page) => {
@@ -385,44 +262,4 @@ describe("who may only look", () => {
             }
             await shoot(page, "read-only");
         }, { token: stage.reader }));
-});
-
-describe("every page", () => {
-    const pages = {
-        overview: "#/overview", records: "#/records", stuck: "#/stuck", mismatches: "#/mismatches",
-        outbox: "#/outbox", configuration: "#/configuration",
-        "record-in-doubt": record("PAY", "only-look"), "record-settled": record("PAY", "settle-yes"),
-        "record-answer": record("ORDER_CREATE", "cart-17"), "record-running": record("SHIP", "running"),
-        "record-failed": record("SHIP", "no-such-street"),
-    };
-    for (const [name, viewport] of Object.entries({ wide, narrow })) {
-        for (const colorScheme of ["light", "dark"]) {
-            it(`fits a ${name} ${colorScheme} screen`, () =>
-                with_page(async (page) => {
-                    if (name === "narrow") {
-                        await page.getByRole("button", { name: "Menu" }).click();
-                        await page.getByRole("navigation").getByRole("link", { name: "Records" }).waitFor();
-                        await shoot(page, `menu-${name}-${colorScheme}`);
-                    }
-                    for (const [title, hash] of Object.entries(pages)) {
-                        await go(page, hash);
-                        await main(page).locator("h1").waitFor();
-                        await page.locator(".loading").waitFor({ state: "detached" });
-                        assert.ok(await fits(page), `${title} is wider than ${viewport.width}`);
-                        await shoot(page, `${title}-${name}-${colorScheme}`);
-                    }
-                }, { viewport, colorScheme }));
-        }
-    }
-});
-
-describe("a server that has gone", () => {
-    it("is said to have gone", async () => {
-        const page = await openPage(stage);
-        await signIn(page, stage);
-        await stage.stop("SIGKILL");
-        await page.getByRole("alert").getByText("The server does not answer.").waitFor();
-        await shoot(page, "server-gone");
-        await page.context().close();
-    });
 });
