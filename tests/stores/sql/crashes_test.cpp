@@ -119,15 +119,14 @@ protected:
 
 TEST_F(SqlCrashes, EveryDefiniteAnswerSurvivesACrashUnderLoadAndNobodyHangs) {
     const auto store = open();
-    std::atomic<bool> stop = false;
     std::atomic<duration::rep> slowest = 0;
     std::mutex mutex;
     std::vector<history> all;
     {
         std::vector<std::jthread> clients;
         for (int client = 0; client < 8; ++client) {
-            clients.emplace_back([&, client] {
-                for (int i = 0; !stop; ++i) {
+            clients.emplace_back([&, client](const std::stop_token& over) {
+                for (int i = 0; !over.stop_requested(); ++i) {
                     history one{.key = std::to_string(client) + "-" + std::to_string(i)};
                     const local_time before = local_clock::now();
                     run_one(*store, one);
@@ -147,7 +146,6 @@ TEST_F(SqlCrashes, EveryDefiniteAnswerSurvivesACrashUnderLoadAndNobodyHangs) {
             server_.start();
         }
         std::this_thread::sleep_for(milliseconds{700});
-        stop = true;
     }
 
     check_all(*open(), all);
