@@ -30,6 +30,7 @@ protected:
                 .database = "semel",
                 .table_prefix = prefix_.name(),
                 .lanes = 1,
+                .statement_timeout = std::chrono::seconds{30}, // the machine may be busy
                 .counters = &counters_};
     }
     [[nodiscard]] std::unique_ptr<store> open() { return open_mysql_store(options()).value(); }

@@ -26,6 +26,7 @@ protected:
         return {.url = testing_support::postgres_url(),
                 .table_prefix = prefix_.name(),
                 .lanes = 1,
+                .statement_timeout = std::chrono::seconds{30}, // the machine may be busy
                 .counters = &counters_};
     }
     [[nodiscard]] std::unique_ptr<store> open() { return open_postgres_store(options()).value(); }
