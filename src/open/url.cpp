@@ -48,9 +48,14 @@ result<void> add_parameters(std::string_view query, store_url& to) {
         if (equals == std::string_view::npos || equals == 0) {
             return refused("'" + std::string{one} + "' in a URL is not name=value");
         }
+        const std::string_view name = one.substr(0, equals);
+        const auto is_same = [&](const auto& other) { return other.first == name; };
+        if (std::any_of(to.parameters.begin(), to.parameters.end(), is_same)) {
+            return refused("'" + std::string{name} + "' is given twice in a URL");
+        }
         auto value = decoded(one.substr(equals + 1));
         if (!value) return std::move(value).error();
-        to.parameters.emplace_back(std::string{one.substr(0, equals)}, *std::move(value));
+        to.parameters.emplace_back(std::string{name}, *std::move(value));
     }
     return {};
 }
@@ -113,7 +118,7 @@ result<void> url_parameters::finish() const {
     if (wrong_) return *wrong_;
     if (left_.empty()) return {};
     return refused("'" + url_.scheme + ":' has no parameter '" + left_.front().first +
-                   "' (or it is given twice); known: " + known_);
+                   "'; known: " + known_);
 }
 
 } // namespace semel
