@@ -19,8 +19,8 @@ std::string unquoted(std::string_view text) {
 } // namespace
 
 const std::string* parameterised::find(std::string_view name) const {
-    for (const auto& [known, value] : parameters) {
-        if (known == name) return &value;
+    for (const auto& [known, held] : parameters) {
+        if (known == name) return &held;
     }
     return nullptr;
 }
