@@ -20,7 +20,8 @@ public:
 
     void run() override {
         while (!stopping()) {
-            const bool any = adjust() | round();
+            const bool adjusted = adjust();
+            const bool any = round() || adjusted;
             if (any) {
                 found();
                 continue;

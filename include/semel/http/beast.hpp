@@ -74,7 +74,7 @@ public:
     template <class Work> [[nodiscard]] auto protect(Work work) const {
         return [this, work = std::make_shared<Work>(std::move(work))](beast_incoming in) {
             return serve(std::make_shared<call<Work>>(std::move(in), work),
-                         [this](auto state) { return in_engine(std::move(state)); });
+                         [this](auto state) { return this->in_engine(std::move(state)); });
         };
     }
 

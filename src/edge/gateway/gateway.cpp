@@ -112,7 +112,9 @@ result<std::unique_ptr<gateway>> gateway::start(gateway_options options, semel::
     auto gate = http::gate::make(options.gate);
     if (!gate) return std::move(gate).error();
     const auto log = options.server.log;
-    auto state = std::make_shared<gateway_state>(std::move(options), *std::move(gate), engine, log);
+    // Not make_shared: clang 14 cannot make an aggregate with it.
+    const std::shared_ptr<gateway_state> state{
+        new gateway_state{std::move(options), *std::move(gate), engine, log}};
     const upstream_options& upstream = state->options.upstream;
     if (upstream.url.how == base_url::scheme::https) {
         auto tls = make_client_tls(upstream.ca_file);

@@ -42,9 +42,10 @@ result<void> check_policies(const http::gate_options& gate) {
 result<void> check_probes(const gateway_options& options) {
     const auto& routes = options.gate.routes;
     for (const auto& [operation, path] : options.probes) {
-        const auto found = std::find_if(routes.begin(), routes.end(), [&](const http::route& one) {
-            return one.operation == operation;
-        });
+        const auto is_its = [&its = operation](const http::route& one) {
+            return one.operation == its;
+        };
+        const auto found = std::find_if(routes.begin(), routes.end(), is_its);
         const std::string name = "probes." + operation;
         if (found == routes.end()) return wrong(name, "no route has this operation");
         if (found->policy.on_lease_expiry != lease_expiry::probe) {

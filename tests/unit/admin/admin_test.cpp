@@ -132,7 +132,7 @@ TEST(MetricsText, BucketsOfAHistogramAddUp) {
 
 TEST(MetricsText, SizesAreAHistogramToo) {
     store_counters driver;
-    for (const std::size_t size : {1, 2, 3, 5'000}) driver.count_batch(size);
+    for (const std::size_t size : {1U, 2U, 3U, 5'000U}) driver.count_batch(size);
     metrics_text text;
 
     write(text, driver.snapshot());

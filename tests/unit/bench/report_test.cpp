@@ -6,7 +6,7 @@
 namespace semel::bench {
 namespace {
 
-const std::vector<figures> rounds{
+const std::vector<figures> measured{
     {.semel = 30, .reference = 10}, {.semel = 20, .reference = 10}, {.semel = 50, .reference = 20}};
 
 question asking(std::optional<bar> bar) {
@@ -14,7 +14,7 @@ question asking(std::optional<bar> bar) {
 }
 
 TEST(Judge, TakesTheMedianOfTheRoundsRatios) {
-    const row made = judge(asking({}), rounds);
+    const row made = judge(asking({}), measured);
 
     EXPECT_DOUBLE_EQ(made.ratio, 2.5);
     EXPECT_DOUBLE_EQ(made.ratio_min, 2);
@@ -24,13 +24,13 @@ TEST(Judge, TakesTheMedianOfTheRoundsRatios) {
 }
 
 TEST(Judge, AnUpperBarHoldsUpToItsLimit) {
-    EXPECT_TRUE(judge(asking(at_most(2.5)), rounds).ok);
-    EXPECT_FALSE(judge(asking(at_most(2.4)), rounds).ok);
+    EXPECT_TRUE(judge(asking(at_most(2.5)), measured).ok);
+    EXPECT_FALSE(judge(asking(at_most(2.4)), measured).ok);
 }
 
 TEST(Judge, ALowerBarHoldsDownToItsLimit) {
-    EXPECT_TRUE(judge(asking(at_least(2.5)), rounds).ok);
-    EXPECT_FALSE(judge(asking(at_least(2.6)), rounds).ok);
+    EXPECT_TRUE(judge(asking(at_least(2.5)), measured).ok);
+    EXPECT_FALSE(judge(asking(at_least(2.6)), measured).ok);
 }
 
 TEST(Judge, ARowWithoutABarIsAlwaysFine) {
@@ -39,18 +39,18 @@ TEST(Judge, ARowWithoutABarIsAlwaysFine) {
 
 TEST(Report, OneMissedBarIsAMissedReport) {
     report made;
-    made.add(asking(at_most(3)), rounds);
+    made.add(asking(at_most(3)), measured);
     EXPECT_TRUE(made.all_ok());
 
-    made.add(asking(at_most(1)), rounds);
+    made.add(asking(at_most(1)), measured);
 
     EXPECT_FALSE(made.all_ok());
 }
 
 TEST(Report, EveryRowIsAnObjectWithTheSameMembers) {
     report made;
-    made.add(asking(at_most(3)), rounds);
-    made.add(asking({}), rounds);
+    made.add(asking(at_most(3)), measured);
+    made.add(asking({}), measured);
 
     const auto rows = nlohmann::json::parse(made.json());
 

@@ -43,10 +43,10 @@ struct Encrypted : ::testing::Test {
         return *std::get<answers::found>(got.value().said).current;
     }
     // Somebody with access to the database writes a result of his own.
-    void plant(const record_id& id, stored_result what) {
-        const claim by = start(*raw, id);
+    void plant(const record_id& of, stored_result what) {
+        const claim by = start(*raw, of);
         commands::complete done{.by = by, .result = std::move(what), .retention = 1h};
-        raw->call(id, done).value();
+        raw->call(of, done).value();
     }
 
     std::shared_ptr<store> raw = make_memory_store();

@@ -100,12 +100,12 @@ TEST(UlidGenerator, KeepsTheLastMillisecondWhenTheClockGoesBack) {
 
 TEST(UlidGenerator, ContinuesTheExampleOfTheSpecification) {
     scripted script;
-    const ulid example = ulid::parse("01BX5ZZKBKACTAV9WEVGEMMVRZ").value();
-    script.now = example.milliseconds();
-    script.random = {.high = static_cast<std::uint16_t>(example.value().high),
-                     .low = example.value().low};
+    const ulid first = ulid::parse("01BX5ZZKBKACTAV9WEVGEMMVRZ").value();
+    script.now = first.milliseconds();
+    script.random = {.high = static_cast<std::uint16_t>(first.value().high),
+                     .low = first.value().low};
 
-    EXPECT_EQ(script.generator.next().value(), example);
+    EXPECT_EQ(script.generator.next().value(), first);
     EXPECT_EQ(script.generator.next().value().to_string(), "01BX5ZZKBKACTAV9WEVGEMMVS0");
 }
 
