@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { close, go, heading, main, open, record, stage, with_page } from "./pages.mjs";
-import { eventually, openPage, shoot, signIn } from "./stage.mjs";
+import { eventually, openPage, shoot } from "./stage.mjs";
 
 before(open);
 after(close);
