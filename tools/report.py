@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prints one line `passed|failed|skipped <tab> name` per case of a JUnit file of GTest or ctest."""
+"""Prints a line per case of a JUnit file of GTest or ctest: `passed|failed|skipped <tab> name`,
+and for a failed one the beginning of what it said."""
 
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -22,9 +23,15 @@ def name(case):
     return own if group in ("", own) else f"{group}.{own}"
 
 
+def complaint(case):
+    said = next((case.find(kind) for kind in ("failure", "error") if case.find(kind) is not None), None)
+    words = " ".join((said.get("message", "") if said is not None else "").split())
+    return f": {words[:600]}" if words else ""
+
+
 def main():
     for case in ElementTree.parse(sys.argv[1]).iter("testcase"):
-        print(f"{outcome(case)}\t{name(case)}")
+        print(f"{outcome(case)}\t{name(case)}{complaint(case)}")
 
 
 if __name__ == "__main__":

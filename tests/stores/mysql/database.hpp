@@ -1,7 +1,9 @@
 // MariaDB as the database that tests/stores/sql is compiled for.
 #pragma once
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "mysql_fixture.hpp"
 #include "semel/transaction/mysql.hpp"
@@ -54,11 +56,17 @@ protected:
         sql("UPDATE " + record_table() + " SET " + time + " = 1, due_at = 1 WHERE " + where);
     }
 
-    // Whether a statement with that word waits for a row that another transaction has locked.
+    // Whether a statement with that word waits for a row that another transaction has locked. For
+    // 100 ms after each question, of whomever, the server answers from what it knew before: so
+    // those who ask take turns, or two of them could keep each other from the truth for ever.
     bool waits_for_lock(const std::string& word) {
-        return sql("SELECT count(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK "
-                   "WAIT' AND trx_query LIKE '%" +
-                   word + "%'") != "0";
+        sql("DO GET_LOCK('who_waits', 60)");
+        std::this_thread::sleep_for(std::chrono::milliseconds{150});
+        const std::string waiting = sql("SELECT count(*) FROM information_schema.INNODB_TRX WHERE "
+                                        "trx_state = 'LOCK WAIT' AND trx_query LIKE '%" +
+                                        word + "%'");
+        sql("DO RELEASE_LOCK('who_waits')");
+        return waiting != "0";
     }
     // A transaction that survives deadlocks: the victim is who has changed least.
     void begin_as_survivor(database_client& client) {
