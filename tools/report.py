@@ -24,8 +24,11 @@ def name(case):
 
 
 def complaint(case):
-    said = next((case.find(kind) for kind in ("failure", "error") if case.find(kind) is not None), None)
-    words = " ".join((said.get("message", "") if said is not None else "").split())
+    """GTest says it in the failure, ctest in the output."""
+    said = [one.get("message", "") for kind in ("failure", "error") for one in case.findall(kind)]
+    if said and not any(said):
+        said = [case.findtext("system-out", "")]
+    words = " ".join(" ".join(said).split())
     return f": {words[:600]}" if words else ""
 
 
