@@ -16,6 +16,7 @@
 
 #include "nats/nats.hpp"
 #include "support/free_port.hpp"
+#include "support/freeze.hpp"
 
 namespace semel::test {
 
@@ -37,8 +38,8 @@ public:
 
     [[nodiscard]] std::string url() const { return "nats://127.0.0.1:" + std::to_string(port_); }
 
-    void freeze() const { ::kill(server_, SIGSTOP); }
-    void thaw() const { ::kill(server_, SIGCONT); }
+    void freeze() const { testing_support::freeze(server_); }
+    void thaw() const { testing_support::thaw(server_); }
     void kill() {
         if (server_ <= 0) return;
         ::kill(server_, SIGKILL);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/free_port.hpp"
+#include "support/freeze.hpp"
 #include "support/redis_server.hpp"
 
 namespace semel::test {
@@ -46,8 +47,8 @@ public:
 
     // As a crash would.
     void kill() { signal_and_wait(SIGKILL); }
-    void freeze() { ::kill(server_, SIGSTOP); }
-    void thaw() { ::kill(server_, SIGCONT); }
+    void freeze() { testing_support::freeze(server_); }
+    void thaw() { testing_support::thaw(server_); }
 
     void start() {
         server_ = ::fork();

@@ -1,7 +1,6 @@
 // A database server that a test may crash and freeze.
 #pragma once
 
-#include <signal.h>
 #include <stdlib.h>
 
 #include <filesystem>
@@ -11,6 +10,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "support/freeze.hpp"
 
 namespace semel::testing_support {
 
@@ -42,9 +43,8 @@ public:
         if (tool("kill " + kind_) != 0) throw std::runtime_error("no server to kill");
     }
 
-    // Neither answers nor closes its connections.
-    void freeze() { signal_all(SIGSTOP); }
-    void thaw() { signal_all(SIGCONT); }
+    void freeze() { each_process(testing_support::freeze); }
+    void thaw() { each_process(testing_support::thaw); }
 
     [[nodiscard]] int port() const { return std::stoi(line(kind_ + ".port")); }
 
@@ -64,13 +64,13 @@ private:
     }
 
     // The server and its children: PostgreSQL has a process per connection.
-    void signal_all(int number) const {
+    template <class Act> void each_process(Act act) const {
         const std::string server = line(kind_ + ".pid");
         if (server.empty()) return;
         std::vector<std::string> all{server};
         std::ifstream children{"/proc/" + server + "/task/" + server + "/children"};
         for (std::string one; children >> one;) all.push_back(one);
-        for (const auto& one : all) ::kill(std::stoi(one), number);
+        for (const auto& one : all) act(std::stoi(one));
     }
 
     const std::string kind_;
