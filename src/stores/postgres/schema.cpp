@@ -108,9 +108,10 @@ result<void> check_schema(connection& on, std::string_view prefix, local_time de
 result<void> check_version(std::int64_t found, std::string_view prefix) {
     if (found == newest()) return {};
     if (found > newest()) return newer(found);
-    const std::string what = found == 0
-                                 ? "the tables " + std::string{prefix} + "* are not there"
-                                 : "the tables have the old version " + std::to_string(found);
+    const std::string what =
+        found == 0
+            ? "the tables " + std::string{prefix} + "* are not there, or this user may not see them"
+            : "the tables have the old version " + std::to_string(found);
     return refused(errc::schema_missing, what + ": run `semel migrate --store URL`");
 }
 

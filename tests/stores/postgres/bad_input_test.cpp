@@ -135,5 +135,19 @@ TEST_F(PostgresBadInput, AUserWhoMayNotWriteIsToldWhatToGrant) {
     EXPECT_THAT(opened.error().detail, HasSubstr("grant this user"));
 }
 
+// The server does not tell a schema that may not be used from one without tables.
+TEST_F(PostgresBadInput, AUserWhoMayNotSeeTheTablesIsToldThatThisMayBeSo) {
+    const std::string hidden = prefix() + "hidden";
+    sql("CREATE SCHEMA " + hidden);
+    const std::string there = "?prefix=" + prefix() + "&lanes=1&options=-csearch_path%3D" + hidden;
+    (void)migrate(url_with("semel", "semel") + there, migrate_mode::run).value();
+
+    const auto got = why_not(url_with("secret:right", "semel") + there);
+    sql("DROP SCHEMA " + hidden + " CASCADE");
+
+    EXPECT_EQ(got.code, errc::schema_missing) << describe(got);
+    EXPECT_THAT(got.detail, HasSubstr("this user may not see them"));
+}
+
 } // namespace
 } // namespace semel
