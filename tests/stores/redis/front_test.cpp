@@ -132,22 +132,6 @@ TEST_F(RedisFront, EntriesLiveAsLongAsTheyAreTold) {
     EXPECT_FALSE(it->call(id, fronts::look{.token = 2, .life = seconds{30}})->entry);
 }
 
-TEST_F(RedisFront, ForgottenScriptsAreSentAgain) {
-    const auto it = front();
-    const record_id id = id_of("k");
-    for (int round = 0; round < 3; ++round) {
-        client_.ask({"SCRIPT", "FLUSH"});
-        const auto fence = static_cast<std::uint64_t>(round + 1);
-        const auto seen = it->call(id, fronts::look{.token = 1, .life = seconds{30}}).value();
-
-        ASSERT_TRUE(it->call(
-            id, fronts::put{.token = seen.token, .entry = gate_of(fence), .life = seconds{20}}));
-
-        const auto after = it->call(id, fronts::look{.token = 1, .life = seconds{30}}).value();
-        EXPECT_EQ(after.entry, gate_of(fence));
-    }
-}
-
 TEST_F(RedisFront, SubmittedCommandsAreAnsweredInTurn) {
     const auto it = front();
     const record_id id = id_of("k");
@@ -182,6 +166,25 @@ TEST_F(RedisFront, ClearForgetsEverythingOfThisPrefix) {
 }
 
 // The front was told to forget while the server was away: nothing is seen before that is done.
+// On a server of its own: all who use it would have to send theirs again.
+TEST(RedisFrontFaults, ForgottenScriptsAreSentAgain) {
+    private_redis server;
+    test::redis_client root{server.options()};
+    const auto it = open_redis_front(server.options()).value();
+    const record_id id = id_of("k");
+    for (int round = 0; round < 3; ++round) {
+        root.ask({"SCRIPT", "FLUSH"});
+        const auto fence = static_cast<std::uint64_t>(round + 1);
+        const auto seen = it->call(id, fronts::look{.token = 1, .life = seconds{30}}).value();
+
+        ASSERT_TRUE(it->call(
+            id, fronts::put{.token = seen.token, .entry = gate_of(fence), .life = seconds{20}}));
+
+        const auto after = it->call(id, fronts::look{.token = 1, .life = seconds{30}}).value();
+        EXPECT_EQ(after.entry, gate_of(fence));
+    }
+}
+
 TEST(RedisFrontFaults, WhatCouldNotBeForgottenIsForgottenLater) {
     private_redis server{{"--appendonly", "yes", "--appendfsync", "always"}};
     auto options = server.options();
