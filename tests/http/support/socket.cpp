@@ -92,6 +92,7 @@ void socket::end_output() const {
 }
 
 void socket::shutdown() const {
+    const std::lock_guard lock{closing_};
     ::shutdown(descriptor_, SHUT_RDWR);
 }
 
@@ -102,7 +103,8 @@ void socket::reset() {
 }
 
 void socket::close() {
-    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+    const std::lock_guard lock{closing_};
+    if (descriptor_ >= 0) ::close(descriptor_.exchange(-1));
 }
 
 listening_socket::listening_socket() : socket_(new_socket()) {

@@ -1,11 +1,12 @@
 // A plain blocking socket with deadlines, for both ends of a test. No test waits for ever.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace semel::edge::support {
 
@@ -17,11 +18,11 @@ class socket {
 public:
     socket() = default;
     explicit socket(int descriptor) : descriptor_(descriptor) {}
-    socket(socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    socket(socket&& other) noexcept : descriptor_(other.descriptor_.exchange(-1)) {}
     socket& operator=(socket&& other) noexcept {
         if (this != &other) {
             close();
-            descriptor_ = std::exchange(other.descriptor_, -1);
+            descriptor_ = other.descriptor_.exchange(-1);
         }
         return *this;
     }
@@ -46,7 +47,9 @@ public:
     void close();
 
 private:
-    int descriptor_ = -1;
+    // Whoever shuts it down must not meet the number's next owner.
+    mutable std::mutex closing_;
+    std::atomic<int> descriptor_ = -1;
 };
 
 // On 127.0.0.1, any port.
