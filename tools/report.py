@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Prints a line per case of a JUnit file of GTest or ctest: `passed|failed|skipped <tab> name`,
-and for a failed one the beginning of what it said."""
+and for a failed one some of what it said."""
 
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -24,17 +24,21 @@ def name(case):
 
 
 def complaint(case):
-    """GTest says it in the failure, ctest in the output."""
+    """GTest says it in the failure, ctest at the end of what it printed."""
     said = [one.get("message", "") for kind in ("failure", "error") for one in case.findall(kind)]
-    if said and not any(said):
-        said = [case.findtext("system-out", "")]
-    words = " ".join(" ".join(said).split())
-    return f": {words[:600]}" if words else ""
+    if any(said):
+        return one_line(" ".join(said))[:600]
+    return one_line(case.findtext("system-out", ""))[-600:] if said else ""
+
+
+def one_line(text):
+    return " ".join(text.split())
 
 
 def main():
     for case in ElementTree.parse(sys.argv[1]).iter("testcase"):
-        print(f"{outcome(case)}\t{name(case)}{complaint(case)}")
+        words = complaint(case)
+        print(f"{outcome(case)}\t{name(case)}" + (f": {words}" if words else ""))
 
 
 if __name__ == "__main__":

@@ -165,7 +165,6 @@ TEST_F(RedisFront, ClearForgetsEverythingOfThisPrefix) {
     EXPECT_EQ(client_.list({"KEYS", options_.prefix + "*"}).size(), 1U);
 }
 
-// The front was told to forget while the server was away: nothing is seen before that is done.
 // On a server of its own: all who use it would have to send theirs again.
 TEST(RedisFrontFaults, ForgottenScriptsAreSentAgain) {
     private_redis server;
@@ -185,6 +184,7 @@ TEST(RedisFrontFaults, ForgottenScriptsAreSentAgain) {
     }
 }
 
+// The front was told to forget while the server was away: nothing is seen before that is done.
 TEST(RedisFrontFaults, WhatCouldNotBeForgottenIsForgottenLater) {
     private_redis server{{"--appendonly", "yes", "--appendfsync", "always"}};
     auto options = server.options();
