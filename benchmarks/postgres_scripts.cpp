@@ -72,12 +72,13 @@ constexpr std::string_view new_record = "\\set k random(1000000000000000, 999999
                                         "\\set t 1800000000000000 + :l % 1000000000\n";
 const std::vector<std::string> id{":tenant", ":operation", "(:k || '-' || :l)"};
 
-// `time`: what a column of times is given.
+// `known_by`: how the transaction is known again, `time`: what a column of times is given.
 template <class Columns>
-std::vector<std::string> values_of(const Columns& columns, std::string_view time,
+std::vector<std::string> values_of(std::initializer_list<std::string> known_by,
+                                   const Columns& columns, std::string_view time,
                                    std::string_view fence) {
     std::vector<std::string> made = id;
-    made.emplace_back(":token");
+    made.insert(made.end(), known_by);
     for (const auto& column : columns) {
         const std::string_view name = column.name;
         if (name == "fence") {
@@ -93,13 +94,13 @@ std::vector<std::string> values_of(const Columns& columns, std::string_view time
 
 std::string way_in(const postgres::transaction_texts& texts) {
     return joined({new_record, "\\startpipeline\n", filled(texts.begin, {}),
-                   filled(texts.mark, {":token", ":k"}), filled(texts.look, id),
-                   "\\endpipeline\n"});
+                   filled(texts.mark, {":k"}), filled(texts.look, id), "\\endpipeline\n"});
 }
 
 std::string way_out(const postgres::transaction_texts& texts) {
-    return joined({filled(texts.add, values_of(postgres::usual_columns, ":t", ":k")),
-                   filled(texts.commit, {}), "\\endpipeline\n"});
+    return joined(
+        {filled(texts.add, values_of({"NULL", "now()"}, postgres::usual_columns, ":t", ":k")),
+         filled(texts.commit, {}), "\\endpipeline\n"});
 }
 
 std::string transaction(const postgres::transaction_texts& texts) {
@@ -113,7 +114,8 @@ std::string queued_transaction(const postgres::transaction_texts& texts) {
 std::string blind_transaction(const postgres::transaction_texts& texts) {
     return joined({new_record, "\\startpipeline\n", filled(texts.begin, {}),
                    filled(texts.mark_blind, {":token", ":k"}), order,
-                   filled(texts.add_blind, values_of(postgres::record_columns, ":grace", ":fence")),
+                   filled(texts.add_blind,
+                          values_of({":token"}, postgres::record_columns, ":grace", ":fence")),
                    filled(texts.commit, {}), "\\endpipeline\n"});
 }
 

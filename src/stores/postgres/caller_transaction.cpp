@@ -19,6 +19,7 @@ namespace {
 constexpr int locked_column = 0;
 constexpr std::string_view yes = "\1";
 constexpr int isolation_column = 1;
+constexpr int start_column = 2;
 // Columns of `look`.
 constexpr int now_column = 0;
 constexpr int floor_column = 1;
@@ -179,7 +180,8 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
     if (begun_ && PQtransactionStatus(handle_) != PQTRANS_INTRANS) {
         return broken("the transaction is over before its record was read");
     }
-    held_key key{.id = id, .token = new_token(), .outermost = !begun_};
+    held_key key{.id = id, .outermost = !begun_};
+    if (!key.outermost) key.token = new_token();
     const auto number = big_endian(lock_number(options_.table_prefix, id));
     auto got = try_lock(key, number);
     if (!got) return std::move(got).error();
@@ -193,6 +195,7 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
         return lock(id);
     }
     if (!fits) return std::move(fits).error();
+    if (key.outermost) key.began = mark_of(*got).bytes(0, start_column);
     if (mark_of(*got).bytes(0, locked_column) != yes) {
         if (locked_ == on_locked::answer) {
             return refused(errc::conflict, "another transaction executes this key");
@@ -208,7 +211,11 @@ result<std::vector<rows>> caller_transaction::try_lock(const held_key& key, cons
     std::vector<call> calls;
     const auto& begin = says_level_ ? texts_.begin_committed : texts_.begin;
     if (!begun_) calls.push_back({begin.name, {}});
-    calls.push_back({texts_.mark.name, {view(key.token), view(of)}});
+    if (key.outermost) {
+        calls.push_back({texts_.mark.name, {view(of)}});
+    } else {
+        calls.push_back({texts_.mark_joined.name, {view(of), view(key.token)}});
+    }
     calls.push_back({texts_.look.name, id_values(key.id)});
     auto got = on_->pipeline(calls, no_deadline);
     if (!got && has_forgotten(got.error())) {
@@ -289,8 +296,9 @@ caller_transaction::unsent_write caller_transaction::make_write(held_key key, co
 
 void caller_transaction::add_calls(std::vector<call>& to, const unsent_write& from) const {
     call write{from.usual ? texts_.add.name : texts_.replace.name, id_values(from.key.id)};
-    write.values.reserve(write.values.size() + record_columns.size() + 3);
-    write.values.push_back(view(from.key.token));
+    write.values.reserve(write.values.size() + record_columns.size() + 4);
+    write.values.push_back(view_or_null(from.key.token));
+    write.values.push_back(view_or_null(from.key.began));
     from.record.append_to(write.values);
     if (!from.usual) {
         write.values.push_back(view(from.seen_fence));

@@ -42,7 +42,8 @@ private:
 
     struct held_key {
         record_id id;
-        std::string token;
+        std::string token = {};  // how the transaction is known again: by this, or by when it began
+        std::string began = {};  // as the server said it
         time_point seen_at = {}; // when the record that was seen was written
         bool has_checkpoints = false;
         bool outermost = false; // the one whose COMMIT is ours

@@ -24,8 +24,12 @@ std::string unless(const std::string& holds, std::string_view mark) {
     return "(CASE WHEN " + holds + " THEN '0' ELSE '" + std::string{mark} + "' END)::bigint";
 }
 
+constexpr const char* token_is_there =
+    "position($4::text IN current_setting('semel.owner', true)) > 0";
+
+// What is not given is null, and so does not hold.
 std::string same_transaction() {
-    return unless("position($4::text IN current_setting('semel.owner', true)) > 0", broken_mark);
+    return unless("now() = $5::timestamptz OR " + std::string{token_is_there}, broken_mark);
 }
 
 // An INSERT of columns, and for each its parameter.
@@ -33,9 +37,9 @@ struct insertion {
     std::string columns = "tenant, operation, key";
     std::string values = "$1::bytea, $2::bytea, $3::bytea";
 
-    // `value` says what becomes of a parameter on its way.
-    template <class Columns, class Value> insertion(const Columns& all, Value value) {
-        int next = 5;
+    // `next` is the number of the first of them, `value` says what becomes of one on its way.
+    template <class Columns, class Value>
+    insertion(const Columns& all, std::size_t next, Value value) {
         for (const auto& column : all) {
             const std::string given =
                 "$" + std::to_string(next++) + "::" + std::string{postgres::name(column.of)};
@@ -52,16 +56,19 @@ struct insertion {
     }
 };
 
+constexpr std::size_t first_column = 6;       // of what is guarded by `guarded`
+constexpr std::size_t first_blind_column = 5; // where the start is not known yet
+
 std::string guarded(std::string_view column, const std::string& given) {
     return column == "fence" ? given + " + " + same_transaction() : given;
 }
 
 std::string add_text() {
-    insertion made{usual_columns, guarded};
+    insertion made{usual_columns, first_column, guarded};
     made.add("state", "1");
     for (std::size_t i = 0; i < usual_columns.size(); ++i) {
         if (usual_columns[i].name != "begun_at") continue;
-        const std::string begun_at = "$" + std::to_string(5 + i) + "::bigint";
+        const std::string begun_at = "$" + std::to_string(first_column + i) + "::bigint";
         made.add("created_at", begun_at);
         made.add("updated_at", begun_at);
     }
@@ -72,14 +79,14 @@ std::string add_text() {
 std::string add_blind_text() {
     const auto value = [](std::string_view column, const std::string& given) {
         if (column == "fence")
-            return "greatest(now, floor + " + given + ") + " + same_transaction();
+            return "greatest(now, floor + " + given + ") + " + unless(token_is_there, broken_mark);
         for (const std::string_view one :
              {"lease_until", "begun_at", "expires_at", "created_at", "updated_at"}) {
             if (column == one) return "now + " + given;
         }
         return given;
     };
-    return insertion{record_columns, value}.text(
+    return insertion{record_columns, first_blind_column, value}.text(
         "SELECT ", " FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS "
                    "now, (SELECT value FROM semel_meta WHERE name = 'fence_floor') AS floor) t "
                    "RETURNING fence, expires_at");
@@ -87,7 +94,7 @@ std::string add_blind_text() {
 
 std::string replace_text() {
     const auto seen = [](std::size_t number) {
-        return "$" + std::to_string(5 + record_columns.size() + number) + "::bigint";
+        return "$" + std::to_string(first_column + record_columns.size() + number) + "::bigint";
     };
     // A claim that has lapsed is still its owner's: it may complete, and keep its fence.
     const std::string unchanged =
@@ -99,7 +106,7 @@ std::string replace_text() {
         if (name != "fence") continue;
         changes += " + " + unless(unchanged, changed_mark);
     }
-    return insertion{record_columns, guarded}.text("VALUES (", ")") +
+    return insertion{record_columns, first_column, guarded}.text("VALUES (", ")") +
            " ON CONFLICT (tenant, operation, key) DO UPDATE SET " + changes;
 }
 
@@ -109,9 +116,12 @@ transaction_texts::transaction_texts(std::string_view prefix)
     : begin{.name = "begin", .text = "BEGIN"},
       begin_committed{.name = "begin_committed", .text = "BEGIN ISOLATION LEVEL READ COMMITTED"},
       mark{.name = "mark",
-           .text = "SELECT pg_try_advisory_xact_lock($2::bigint), "
-                   "current_setting('transaction_isolation'), set_config('semel.owner', "
-                   "concat(current_setting('semel.owner', true), $1::text), true)"},
+           .text = "SELECT pg_try_advisory_xact_lock($1::bigint), "
+                   "current_setting('transaction_isolation'), now()"},
+      mark_joined{.name = "mark_joined",
+                  .text = "SELECT pg_try_advisory_xact_lock($1::bigint), "
+                          "current_setting('transaction_isolation'), set_config('semel.owner', "
+                          "concat(current_setting('semel.owner', true), $2::text), true)"},
       patience{.name = "patience",
                .text = "SELECT set_config('semel.lock_timeout', current_setting('lock_timeout'), "
                        "true), set_config('lock_timeout', $1::text, true)"},
@@ -136,8 +146,9 @@ transaction_texts::transaction_texts(std::string_view prefix)
              .text = std::string{"DELETE FROM semel_checkpoint WHERE "} + this_record},
       commit{.name = "commit", .text = "COMMIT"} {
     // Names are the session's, where stores with other prefixes may be at work too.
-    for (auto* one : {&begin, &begin_committed, &mark, &patience, &wait, &restore, &look, &steps,
-                      &add, &replace, &mark_blind, &add_blind, &unmark, &forget, &commit}) {
+    for (auto* one :
+         {&begin, &begin_committed, &mark, &mark_joined, &patience, &wait, &restore, &look, &steps,
+          &add, &replace, &mark_blind, &add_blind, &unmark, &forget, &commit}) {
         one->name = "semel_t." + one->name + "." + std::string{prefix};
     }
     for (auto* one : {&look, &steps, &add, &replace, &add_blind, &forget}) {
@@ -148,8 +159,8 @@ transaction_texts::transaction_texts(std::string_view prefix)
 std::vector<preparation> transaction_texts::all() const {
     std::vector<preparation> made;
     for (const auto* one :
-         {&begin, &begin_committed, &mark, &patience, &wait, &restore, &look, &steps, &add,
-          &replace, &mark_blind, &add_blind, &unmark, &forget, &commit}) {
+         {&begin, &begin_committed, &mark, &mark_joined, &patience, &wait, &restore, &look, &steps,
+          &add, &replace, &mark_blind, &add_blind, &unmark, &forget, &commit}) {
         made.push_back({one->name, one->text});
     }
     return made;

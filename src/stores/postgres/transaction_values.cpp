@@ -23,6 +23,10 @@ std::string_view view(const std::string& bytes) {
     return bytes.empty() ? std::string_view{""} : std::string_view{bytes};
 }
 
+std::string_view view_or_null(const std::string& bytes) {
+    return bytes.empty() ? std::string_view{} : std::string_view{bytes};
+}
+
 std::vector<std::string_view> id_values(const record_id& id) {
     return {view(id.tenant), view(id.operation), view(id.key)};
 }

@@ -20,6 +20,7 @@ namespace semel::postgres {
 // As long as what they are of.
 [[nodiscard]] std::string_view view(const std::array<char, 8>& bytes);
 [[nodiscard]] std::string_view view(const std::string& bytes);
+[[nodiscard]] std::string_view view_or_null(const std::string& bytes); // null where it is empty
 [[nodiscard]] std::vector<std::string_view> id_values(const record_id& id);
 
 } // namespace semel::postgres
