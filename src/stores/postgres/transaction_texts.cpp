@@ -1,5 +1,7 @@
 #include "stores/postgres/transaction_texts.hpp"
 
+#include <functional>
+
 #include "stores/postgres/schema.hpp"
 
 namespace semel::postgres {
@@ -145,14 +147,16 @@ transaction_texts::transaction_texts(std::string_view prefix)
       forget{.name = "forget",
              .text = std::string{"DELETE FROM semel_checkpoint WHERE "} + this_record},
       commit{.name = "commit", .text = "COMMIT"} {
-    // Names are the session's, where stores with other prefixes may be at work too.
+    for (auto* one : {&look, &steps, &add, &replace, &add_blind, &forget}) {
+        one->text = with_prefix(one->text, prefix);
+    }
+    // Names are the session's, where stores with other prefixes, or another version of semel, may
+    // be at work too: the same name must be the same text.
     for (auto* one :
          {&begin, &begin_committed, &mark, &mark_joined, &patience, &wait, &restore, &look, &steps,
           &add, &replace, &mark_blind, &add_blind, &unmark, &forget, &commit}) {
-        one->name = "semel_t." + one->name + "." + std::string{prefix};
-    }
-    for (auto* one : {&look, &steps, &add, &replace, &add_blind, &forget}) {
-        one->text = with_prefix(one->text, prefix);
+        one->name =
+            "semel_t." + one->name + "." + std::to_string(std::hash<std::string>{}(one->text));
     }
 }
 
