@@ -57,6 +57,9 @@ public:
     virtual result<void> save(const record_id& id, const record& after,
                               std::uint64_t seen_fence) = 0;
 
+    // Instead of save(): nothing is to be written, as after a repeat. The key stays locked.
+    virtual void leave(const record_id& id) { static_cast<void>(id); }
+
     // A failure with effect::unknown is in doubt: the engine reads again.
     virtual result<void> commit() = 0;
 

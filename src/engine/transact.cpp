@@ -95,6 +95,7 @@ public:
         applied begun = apply(before, begin_of(plan_, owner_), locked->at);
         auto* started = std::get_if<answers::started>(&begun.said);
         if (started == nullptr) {
+            port_.leave(plan_.id);
             return outcome_of({.said = std::move(begun.said), .now = locked->at.now});
         }
         transaction_run view{plan_, *started};
@@ -103,7 +104,10 @@ public:
         ran_ = true;
         detail::work_end end = work_.run(handed);
         ending_ = ending_of(std::move(end), plan_, *started, view.take_ref());
-        if (!std::holds_alternative<commands::complete>(ending_->what)) return ending_->own;
+        if (!std::holds_alternative<commands::complete>(ending_->what)) {
+            port_.leave(plan_.id);
+            return ending_->own;
+        }
         return write(*begun.after, locked->at);
     }
 
@@ -219,11 +223,19 @@ void keep_failure(engine_core& core, transaction_port& port, pass& one) {
 struct tried {
     raw_outcome with;
     bool again = false; // the whole transaction, once more
+    bool held = false;  // because another transaction holds the key
 };
 
 tried failed_with(failure why) {
     return {.with = unavailable(why),
             .again = why.code == errc::conflict && why.possible == effect::none};
+}
+
+// Before the work ran, nothing else can stand in the way.
+tried not_begun(failure why) {
+    tried made = failed_with(std::move(why));
+    made.held = made.again;
+    return made;
 }
 
 // What the caller gets if the last turn ends so, too: the work's own exception, or, where the work
@@ -256,13 +268,14 @@ tried finish_commit(transaction_port& port, const plan& what, const pass& one, r
 
 tried try_once(engine_core& core, transaction_port& port, const plan& what, detail::work& work) {
     const auto locked = what.wait == wait_mode::wait ? on_locked::wait : on_locked::answer;
-    if (auto begun = port.begin(locked); !begun) return failed_with(begun.error());
+    if (auto begun = port.begin(locked); !begun) return not_begun(begun.error());
     pass one{core, port, what, work};
     auto done = one.run();
     // Asked before the rollback, which is a statement too.
     const bool asked = one.ran() && port.asks_to_repeat();
     if (done && one.wrote() && !asked) return finish_commit(port, what, one, *std::move(done));
     port.rollback();
+    if (!done && !one.ran()) return not_begun(std::move(done).error());
     if (!done) return failed_with(std::move(done).error());
     if (asked) return {.with = asked_too_often(*std::move(done)), .again = true};
     if (one.failed_finally()) keep_failure(core, port, one);
@@ -294,13 +307,7 @@ std::optional<raw_outcome> try_blind(engine_core& core, transaction_port& port, 
                        .why = landed ? std::move(why) : landed.error()};
 }
 
-// Another transaction holds the key, and this caller does not want to wait.
-bool may_not_wait(const raw_outcome& with, const plan& what) {
-    return what.wait == wait_mode::answer && with.why && with.why->code == errc::conflict;
-}
-
-raw_outcome as_in_progress(raw_outcome with, const plan& what) {
-    if (!may_not_wait(with, what)) return with;
+raw_outcome in_progress_elsewhere() {
     return {.kind = outcome_kind::in_progress, .retry_after = std::chrono::milliseconds{50}};
 }
 
@@ -318,9 +325,12 @@ raw_outcome transact_own(engine_core& core, transaction_port& port, request what
     tried last;
     for (int turn = 0; turn < tries_max; ++turn) {
         last = try_once(core, port, *made, work);
-        if (!last.again || may_not_wait(last.with, *made)) break;
+        if (last.held && made->wait == wait_mode::answer) {
+            return counted(core, *made, in_progress_elsewhere());
+        }
+        if (!last.again) break;
     }
-    return counted(core, *made, as_in_progress(std::move(last.with), *made));
+    return counted(core, *made, std::move(last.with));
 }
 
 raw_outcome transact_joined(engine_core& core, transaction_port& port, request what,

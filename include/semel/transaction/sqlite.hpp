@@ -50,6 +50,7 @@ public:
     result<void> join() override;
     result<locked_record> lock(const record_id& id) override;
     result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence) override;
+    void leave(const record_id& id) override;
     result<void> commit() override;
     void rollback() override;
     [[nodiscard]] const void* connection() const override;

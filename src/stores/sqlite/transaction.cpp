@@ -21,9 +21,6 @@ namespace {
 
 using sqlite::query;
 
-// Nested keys in one transaction; older ones are forgotten and can then not be saved.
-constexpr std::size_t held_max = 64;
-
 failure refused(errc code, std::string detail) {
     return {.code = code, .possible = effect::none, .detail = "sqlite: " + std::move(detail)};
 }
@@ -80,6 +77,7 @@ public:
     result<void> promote();
     result<locked_record> lock(const record_id& id);
     result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence);
+    void leave(const record_id& id);
     result<void> commit();
     void rollback();
 
@@ -93,6 +91,7 @@ private:
 
     result<void> check_settings();
     result<void> retry(const std::string& sql, duration patience);
+    [[nodiscard]] std::optional<held_key> take_held(const record_id& id);
     result<void> write(const held_key& key, const record& after, std::uint64_t seen_fence);
 
     const sqlite_transaction_options options_;
@@ -195,22 +194,35 @@ result<locked_record> sqlite_transaction::state::lock(const record_id& id) {
     if (!floor) return floor.error();
     locked_record seen{.stored = {}, .at = {.now = sqlite::wall_clock(), .fence_floor = *floor}};
     if (*row) seen.stored = std::move((*row)->it);
-    if (held_.size() >= held_max) held_.erase(held_.begin());
     held_.push_back(std::move(key));
     return seen;
 }
 
 result<void> sqlite_transaction::state::save(const record_id& id, const record& after,
                                              std::uint64_t seen_fence) {
-    const auto at = std::find_if(held_.rbegin(), held_.rend(),
-                                 [&](const held_key& one) { return one.id == id; });
-    if (at == held_.rend()) return broken("the record was not locked in this transaction");
-    const held_key key = std::move(*at);
-    held_.erase(std::next(at).base(), held_.end());
-    if (!open() || !on_->execute("RELEASE " + key.savepoint)) {
+    const auto key = take_held(id);
+    if (!key) return broken("the record was not locked in this transaction");
+    if (!open() || !on_->execute("RELEASE " + key->savepoint)) {
         return broken("the work has ended or rolled back the transaction it ran in");
     }
-    return write(key, after, seen_fence);
+    return write(*key, after, seen_fence);
+}
+
+// With all that was locked after it: calls nest.
+std::optional<sqlite_transaction::state::held_key>
+sqlite_transaction::state::take_held(const record_id& id) {
+    const auto at = std::find_if(held_.rbegin(), held_.rend(),
+                                 [&](const held_key& one) { return one.id == id; });
+    if (at == held_.rend()) return std::nullopt;
+    held_key key = std::move(*at);
+    held_.erase(std::next(at).base(), held_.end());
+    return key;
+}
+
+// Its savepoint is gone already if the work has ended the transaction.
+void sqlite_transaction::state::leave(const record_id& id) {
+    const auto key = take_held(id);
+    if (key && open()) static_cast<void>(on_->execute("RELEASE " + key->savepoint));
 }
 
 result<void> sqlite_transaction::state::write(const held_key& key, const record& after,
@@ -282,6 +294,10 @@ result<locked_record> sqlite_transaction::lock(const record_id& id) {
 result<void> sqlite_transaction::save(const record_id& id, const record& after,
                                       std::uint64_t seen_fence) {
     return state_->save(id, after, seen_fence);
+}
+
+void sqlite_transaction::leave(const record_id& id) {
+    state_->leave(id);
 }
 
 result<void> sqlite_transaction::commit() {

@@ -183,6 +183,21 @@ TEST_F(SqliteTransaction, NestingTheSameKeyIsRefusedAndAnotherKeyIsNot) {
     EXPECT_EQ(recorded(), "2");
 }
 
+TEST_F(SqliteTransaction, AnyNumberOfRepeatsInsideTheWorkLeaveItsOwnKeyAlone) {
+    ASSERT_TRUE(transact([&] { return pay("1"); }, payment("child")).executed());
+    int replayed = 0;
+    const auto out = transact([&] {
+        for (int i = 0; i < 1'000; ++i) {
+            replayed += join([&] { return pay("2"); }, payment("child")).replayed() ? 1 : 0;
+        }
+        return pay("3");
+    });
+
+    EXPECT_TRUE(out.executed()) << describe(*out.why());
+    EXPECT_EQ(replayed, 1'000);
+    EXPECT_EQ(payments(), "2");
+}
+
 TEST_F(SqliteTransaction, WorkThatChangesItsOwnRecordIsRefused) {
     const auto out = transact([&] {
         run("INSERT INTO semel_record SELECT NULL, CAST('acme' AS BLOB), CAST('PAY' AS BLOB), "
