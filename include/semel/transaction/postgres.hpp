@@ -39,8 +39,9 @@ struct postgres_transaction_options {
 // Work that needs nothing of what its last statements give saves their round trip, too: it leaves
 // them in libpq's pipeline (PQenterPipelineMode, then PQsendQueryParams or PQsendQueryPrepared),
 // and they travel with the record and COMMIT. Afterwards the connection is out of pipeline mode. If
-// one of them fails, nothing is kept: errc::transaction_broken with the server's words, or, after a
-// deadlock, transact() begins again.
+// one of them fails, and the work has not rolled back to a savepoint of its own behind it, nothing is
+// kept: errc::transaction_broken with the server's words, or, after a deadlock, transact() begins
+// again. A COPY cannot be queued: libpq cannot go on behind it, and the connection is lost.
 //
 // transact_blind() sends all of it at once: BEGIN, the lock, what the work has queued in the
 // pipeline (it finds the connection in pipeline mode), the record and COMMIT. One round trip; of
@@ -52,8 +53,9 @@ struct postgres_transaction_options {
 // back.
 //
 // The work may run DDL, which PostgreSQL rolls back like anything else, and use savepoints of its
-// own. It must not end the transaction, nor roll back to a savepoint from before:
-// errc::transaction_broken, and neither record nor effect is kept by us. If somebody without a
+// own. It must not end the transaction, nor roll back to a savepoint from before, nor change the
+// search_path to where other tables of semel are: errc::transaction_broken, and neither record nor
+// effect is kept by us. If somebody without a
 // transaction has claimed the same key meanwhile: errc::conflict, and transact() begins again.
 class postgres_transaction final : public transaction_port {
 public:
@@ -66,6 +68,7 @@ public:
     result<void> join() override;
     result<locked_record> lock(const record_id& id) override;
     result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence) override;
+    void leave(const record_id& id) override;
     result<void> commit() override;
     result<void> begin_blind(const record_id& id) override;
     result<record_stamp> commit_blind(const record_id& id, const record& made) override;

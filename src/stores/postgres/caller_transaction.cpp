@@ -26,8 +26,8 @@ constexpr int floor_column = 1;
 constexpr int record_column = 2;
 constexpr int table_column = 3;
 
-// Keys that were locked and not yet saved; older ones are forgotten and can then not be saved.
-constexpr std::size_t held_max = 4'096;
+// Before a record with another number of checkpoints than it says is a broken one.
+constexpr int looks_max = 10;
 // The connection's own time-outs rule: it is not ours to give up.
 constexpr local_time no_deadline = local_time::max();
 constexpr duration reset_pause = std::chrono::milliseconds{50};
@@ -203,7 +203,7 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
         got = wait_for_lock(key, number);
         if (!got) return std::move(got).error();
     }
-    return read_locked(got->back(), std::move(key));
+    return read_locked(*std::move(got), std::move(key));
 }
 
 // Nobody else holds most keys, so the look-up rides along and is mostly the one that counts.
@@ -214,7 +214,7 @@ result<std::vector<rows>> caller_transaction::try_lock(const held_key& key, cons
     if (key.outermost) {
         calls.push_back({texts_.mark.name, {view(of)}});
     } else {
-        calls.push_back({texts_.mark_joined.name, {view(of), view(key.token)}});
+        calls.push_back({texts_.mark_joined.name, {view(of), view(key.token), view(left_token_)}});
     }
     calls.push_back({texts_.look.name, id_values(key.id)});
     auto got = on_->pipeline(calls, no_deadline);
@@ -225,6 +225,7 @@ result<std::vector<rows>> caller_transaction::try_lock(const held_key& key, cons
         got = on_->pipeline(calls, no_deadline);
     }
     if (got) begun_ = true;
+    if (got) left_token_.clear();
     return got;
 }
 
@@ -237,29 +238,41 @@ result<std::vector<rows>> caller_transaction::wait_for_lock(const held_key& key,
     return on_->pipeline(calls, no_deadline);
 }
 
-result<locked_record> caller_transaction::read_locked(const rows& seen, held_key key) {
+// A lease does not take the lock: it may get checkpoints, or lose them, between the look and the
+// one behind it.
+result<locked_record> caller_transaction::read_locked(std::vector<rows> got, held_key key) {
+    auto made = read_once(got.back(), key);
+    for (int turn = 1; turn < looks_max && !made && made.error().code == errc::corrupt; ++turn) {
+        const call again{texts_.look.name, id_values(key.id)};
+        auto seen = on_->pipeline({&again, 1}, no_deadline);
+        if (!seen) return std::move(seen).error();
+        made = read_once(seen->back(), key);
+    }
+    if (!made) return made;
+    held_.push_back(std::move(key));
+    return made;
+}
+
+result<locked_record> caller_transaction::read_once(const rows& seen, held_key& key) {
     if (seen.count() == 0) {
         return refused(errc::corrupt, "the fence floor is missing in the table " +
                                           options_.table_prefix + "meta; restore it");
     }
     if (auto same = check_same_place(seen); !same) return std::move(same).error();
+    key.table = seen.bytes(0, table_column);
     locked_record made{
         .stored = {},
         .at = {.now = read_timestamp(seen.bytes(0, now_column)),
                .fence_floor = static_cast<std::uint64_t>(seen.integer(0, floor_column))}};
-    if (!seen.is_null(0, record_column)) {
-        auto read = read_record(seen.bytes(0, record_column));
-        if (!read) return std::move(read).error();
-        key.has_checkpoints = !read->checkpoints.empty();
-        key.seen_at = read->updated_at;
-        made.stored = *std::move(read);
-        if (key.has_checkpoints) {
-            auto filled = read_steps(key, made.stored->checkpoints);
-            if (!filled) return std::move(filled).error();
-        }
-    }
-    if (held_.size() >= held_max) held_.erase(held_.begin());
-    held_.push_back(std::move(key));
+    if (seen.is_null(0, record_column)) return made;
+    auto read = read_record(seen.bytes(0, record_column));
+    if (!read) return std::move(read).error();
+    key.has_checkpoints = !read->checkpoints.empty();
+    key.seen_at = read->updated_at;
+    made.stored = *std::move(read);
+    if (!key.has_checkpoints) return made;
+    auto filled = read_steps(key, made.stored->checkpoints);
+    if (!filled) return std::move(filled).error();
     return made;
 }
 
@@ -296,9 +309,10 @@ caller_transaction::unsent_write caller_transaction::make_write(held_key key, co
 
 void caller_transaction::add_calls(std::vector<call>& to, const unsent_write& from) const {
     call write{from.usual ? texts_.add.name : texts_.replace.name, id_values(from.key.id)};
-    write.values.reserve(write.values.size() + record_columns.size() + 4);
+    write.values.reserve(write.values.size() + record_columns.size() + 5);
     write.values.push_back(view_or_null(from.key.token));
     write.values.push_back(view_or_null(from.key.began));
+    write.values.push_back(view(from.key.table));
     from.record.append_to(write.values);
     if (!from.usual) {
         write.values.push_back(view(from.seen_fence));
@@ -313,15 +327,26 @@ failure caller_transaction::explain(failure why) const {
                      on_->owners_failed() ? whose::works : whose::ours);
 }
 
-result<void> caller_transaction::save(const record_id& id, const record& after,
-                                      std::uint64_t seen_fence) {
+// With all that was locked after it: calls nest.
+std::optional<caller_transaction::held_key> caller_transaction::take_held(const record_id& id) {
     const auto at = std::find_if(held_.rbegin(), held_.rend(),
                                  [&](const held_key& one) { return one.id == id; });
-    if (at == held_.rend()) return broken("the record was not locked in this transaction");
+    if (at == held_.rend()) return std::nullopt;
     held_key key = std::move(*at);
     held_.erase(std::next(at).base(), held_.end());
+    return key;
+}
+
+void caller_transaction::leave(const record_id& id) {
+    if (auto key = take_held(id)) left_token_ = std::move(key->token);
+}
+
+result<void> caller_transaction::save(const record_id& id, const record& after,
+                                      std::uint64_t seen_fence) {
+    auto key = take_held(id);
+    if (!key) return broken("the record was not locked in this transaction");
     if (auto fits = check_work_left(); !fits) return fits;
-    unsent_write made = make_write(std::move(key), after, seen_fence);
+    unsent_write made = make_write(*std::move(key), after, seen_fence);
     // Our own COMMIT follows at once and takes it along; what a caller commits must be there now.
     if (owner_ == owner::us && made.key.outermost) {
         unsent_ = std::move(made);

@@ -29,6 +29,7 @@ public:
     result<void> join();
     result<locked_record> lock(const record_id& id);
     result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence);
+    void leave(const record_id& id);
     result<void> commit();
     result<void> begin_blind(const record_id& id);
     result<record_stamp> commit_blind(const record_id& id, const record& made);
@@ -44,6 +45,7 @@ private:
         record_id id;
         std::string token = {};  // how the transaction is known again: by this, or by when it began
         std::string began = {};  // as the server said it
+        std::string table = {};  // where it was looked for, likewise
         time_point seen_at = {}; // when the record that was seen was written
         bool has_checkpoints = false;
         bool outermost = false; // the one whose COMMIT is ours
@@ -66,7 +68,9 @@ private:
     result<void> check_same_place(const rows& seen);
     result<std::vector<rows>> try_lock(const held_key& key, const number& of);
     result<std::vector<rows>> wait_for_lock(const held_key& key, const number& of);
-    result<locked_record> read_locked(const rows& seen, held_key key);
+    result<locked_record> read_locked(std::vector<rows> got, held_key key);
+    result<locked_record> read_once(const rows& seen, held_key& key);
+    [[nodiscard]] std::optional<held_key> take_held(const record_id& id);
     result<void> read_steps(const held_key& key, std::vector<checkpoint>& to);
     [[nodiscard]] unsent_write make_write(held_key key, const record& after,
                                           std::uint64_t seen_fence);
@@ -86,6 +90,8 @@ private:
     bool begun_ = false; // BEGIN has been sent; it waits for the first lock
     on_locked locked_ = on_locked::wait;
     std::vector<held_key> held_;
+    std::string
+        left_token_; // of a key that was left; taken out of the transaction with the next one
     std::optional<unsent_write> unsent_;
 };
 

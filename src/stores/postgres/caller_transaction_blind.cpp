@@ -17,10 +17,12 @@ result<void> caller_transaction::begin_blind(const record_id& id) {
     if (auto begun = begin(on_locked::answer); !begun) return begun;
     const held_key& key = held_.emplace_back(held_key{.id = id, .token = new_token()});
     const auto number = big_endian(lock_number(options_.table_prefix, id));
-    const call calls[]{{texts_.begin.name, {}},
-                       {texts_.mark_blind.name, {view(key.token), view(number)}}};
+    const call mark[]{{texts_.mark_blind.name, {view(key.token), view(number)}}};
     begun_ = true;
-    return on_->queue(calls);
+    // Not a prepared statement, which the session may have forgotten: then what stands behind a
+    // sync of the work's own would be in no transaction.
+    if (auto begun = on_->queue_text(texts_.begin.text); !begun) return begun;
+    return on_->queue(mark);
 }
 
 result<record_stamp> caller_transaction::commit_blind(const record_id& id, const record& made) {
@@ -32,7 +34,7 @@ result<record_stamp> caller_transaction::commit_blind(const record_id& id, const
     call add{texts_.add_blind.name, id_values(id)};
     add.values.push_back(view(key.token));
     columns.append_to(add.values);
-    const call calls[]{std::move(add), {texts_.commit.name, {}}};
+    const call calls[]{std::move(add), {texts_.past_floor.name, {}}, {texts_.commit.name, {}}};
     auto done = on_->pipeline(calls, no_deadline);
     if (!done) {
         in_doubt_ = done.error().possible == effect::unknown;
@@ -43,7 +45,7 @@ result<record_stamp> caller_transaction::commit_blind(const record_id& id, const
         return explain(std::move(done).error());
     }
     if (done->back().tag() != "COMMIT") return broken("a statement of the work has failed");
-    const rows& stamp = (*done)[done->size() - 2];
+    const rows& stamp = (*done)[done->size() - std::size(calls)];
     return record_stamp{.fence = static_cast<std::uint64_t>(stamp.integer(0, 0)),
                         .expires_at = stamp.time(0, 1)};
 }

@@ -2,6 +2,7 @@
 
 #include <libpq-fe.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -182,12 +183,25 @@ bool connection::went_away_while_idle() {
     return false;
 }
 
-result<void> connection::queue(std::span<const call> calls) {
+result<void> connection::enter_pipeline() {
     const bool idle = PQpipelineStatus(it_) == PQ_PIPELINE_OFF;
     if (lost_ || (idle && went_away_while_idle())) {
         return give_up(native_failure(ending::rolled_back));
     }
     if (PQenterPipelineMode(it_) == 0) return give_up(native_failure(ending::rolled_back));
+    return {};
+}
+
+result<void> connection::queue_text(const std::string& sql) {
+    if (auto entered = enter_pipeline(); !entered) return entered;
+    if (PQsendQueryParams(it_, sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, binary) == 0) {
+        return give_up(native_failure(ending::rolled_back));
+    }
+    return {};
+}
+
+result<void> connection::queue(std::span<const call> calls) {
+    if (auto entered = enter_pipeline(); !entered) return entered;
     for (const call& one : calls) {
         values_.clear();
         lengths_.clear();
@@ -279,6 +293,7 @@ result<void> connection::await_result(local_time deadline, ending unless_told) {
 result<std::vector<rows>> connection::collect(mode how, local_time deadline) {
     std::vector<rows> got;
     std::optional<failure> error;
+    bool committed = false; // by the last statement
     not_done_ = 0;
     while (true) {
         auto ready = await_result(deadline, ending::unknown);
@@ -298,6 +313,10 @@ result<std::vector<rows>> connection::collect(mode how, local_time deadline) {
             if (PQexitPipelineMode(it_) == 1) break;
             continue;
         }
+        if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
+            return stuck_in_copy();
+        }
+        committed = owned.tag() == "COMMIT";
         if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
             got.push_back(std::move(owned));
         } else if (!error && status == PGRES_FATAL_ERROR) {
@@ -311,10 +330,22 @@ result<std::vector<rows>> connection::collect(mode how, local_time deadline) {
         }
         if (error) ++not_done_;
     }
-    if (!error) return got;
+    if (!error || committed) return got;
     // The server has gone on to the end after the error: the transaction is rolled back.
     error->possible = effect::none;
     return *std::move(error);
+}
+
+// libpq gives it again and again, and has no way out of it in a pipeline. The server takes what we
+// send behind it for an error, and rolls back.
+failure connection::stuck_in_copy() {
+    ::shutdown(PQsocket(it_), SHUT_RDWR);
+    while (PQconsumeInput(it_) != 0) {
+    }
+    return give_up({.code = errc::transaction_broken,
+                    .possible = effect::none,
+                    .detail = "postgres: a COPY cannot be queued in a pipeline, and has ended the "
+                              "connection; PQreset or replace it"});
 }
 
 failure connection::give_up(failure why) {

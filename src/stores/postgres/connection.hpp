@@ -71,12 +71,15 @@ public:
     [[nodiscard]] result<progress> advance(local_time deadline);
 
     // Sends all, then waits for all: one round trip, one transaction, one commit. A failure with
-    // effect::none has left nothing behind. What the owner of a borrowed connection has queued in a
-    // pipeline of its own goes first, and its rows come first.
+    // effect::none has left nothing behind. A COMMIT at the end that was done counts more than what
+    // failed before, and was rolled back to a savepoint. What the owner of a borrowed connection
+    // has queued in a pipeline of its own goes first, and its rows come first.
     [[nodiscard]] result<std::vector<rows>> pipeline(std::span<const call> calls,
                                                      local_time deadline);
     // Begins a pipeline, or goes on with it, for others to add to and pipeline() to end.
     [[nodiscard]] result<void> queue(std::span<const call> calls);
+    [[nodiscard]] result<void>
+    queue_text(const std::string& sql); // a statement nobody has prepared
     // Of the last pipeline: it was a statement of the owner's that failed, none of the calls.
     [[nodiscard]] bool owners_failed() const { return owners_failed_; }
     // Ends what is under way, waits for what is queued, and drops what it gives.
@@ -106,6 +109,8 @@ private:
     [[nodiscard]] result<void> await_result(local_time deadline, ending unless_told);
     [[nodiscard]] result<std::vector<rows>> collect(mode how, local_time deadline);
     [[nodiscard]] bool went_away_while_idle();
+    [[nodiscard]] result<void> enter_pipeline();
+    [[nodiscard]] failure stuck_in_copy();
     [[nodiscard]] failure give_up(failure why);
     [[nodiscard]] failure native_failure(ending how) const;
     [[nodiscard]] failure cannot_connect() const;

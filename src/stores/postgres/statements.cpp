@@ -128,14 +128,6 @@ batch_statement make_insert_new() {
             .groups = {group}};
 }
 
-// A statement of its own, behind: what was removed while the insert waited has raised the floor.
-plain_statement make_past_floor() {
-    return {.name = "semel_past_floor",
-            .text = "SELECT (CASE WHEN value < (extract(epoch FROM now()) * 1000000)::bigint THEN "
-                    "'0' ELSE 'semel:floor' END)::bigint FROM semel_meta WHERE name = "
-                    "'fence_floor'"};
-}
-
 std::string complete_text(const group_types& group, const std::string& further_columns,
                           const std::string& found) {
     return "UPDATE semel_record r SET state = 1, updated_at = coalesce(q.now, n.now), "
@@ -342,7 +334,7 @@ plain_statement make_search_stuck() {
 statement_texts::statement_texts(std::string_view prefix)
     : insert(make_insert()),
       insert_new(make_insert_new()),
-      past_floor(make_past_floor()),
+      past_floor{.name = "semel_past_floor", .text = past_floor_text},
       complete(make_complete()),
       complete_there(make_complete_there()),
       fail(make_fail()),

@@ -25,6 +25,13 @@ struct plain_statement {
     std::string text;
 };
 
+// Behind an INSERT whose fence is the clock's, and a statement of its own: what was removed while
+// the INSERT waited has raised the floor. Fails unless that was below the transaction's first
+// moment.
+inline constexpr const char* past_floor_text =
+    "SELECT (CASE WHEN value < (extract(epoch FROM now()) * 1000000)::bigint THEN '0' ELSE "
+    "'semel:floor' END)::bigint FROM semel_meta WHERE name = 'fence_floor'";
+
 // The stored columns of a record, in the table's own order but without the id, which stands
 // before the fingerprint.
 struct column_definition {
@@ -74,7 +81,7 @@ struct statement_texts {
     // begun_at, place of each. Fails if one of them is there. The fence is the time of begun_at:
     // that the floor is below, `past_floor` sees to behind it.
     batch_statement insert_new;
-    plain_statement past_floor; // fails unless the floor was below the transaction's first moment
+    plain_statement past_floor; // see past_floor_text
     // id, now, fence, owner, retention, kind, checksum, type, ref, body → row, now.
     // Only for records without checkpoints.
     batch_statement complete;

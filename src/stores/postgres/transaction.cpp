@@ -35,6 +35,10 @@ result<void> postgres_transaction::save(const record_id& id, const record& after
     return state_->save(id, after, seen_fence);
 }
 
+void postgres_transaction::leave(const record_id& id) {
+    state_->leave(id);
+}
+
 result<void> postgres_transaction::commit() {
     return state_->commit();
 }

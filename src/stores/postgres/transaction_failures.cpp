@@ -44,7 +44,7 @@ failure explained(failure why, const std::string& table_prefix, whose statement)
     }
     if (says(why, broken_mark)) {
         return broken("the work has ended the transaction it ran in, or rolled it back to a point "
-                      "before it began");
+                      "before it began, or has changed the search_path to other tables of semel");
     }
     const bool is_there_now = says(why, "(23505)") && says(why, table_prefix + "record_pkey");
     if (is_there_now || says(why, changed_mark)) {

@@ -14,8 +14,8 @@ constexpr const char* this_record =
 // The record is one value, the row itself: to describe and fill its columns costs the server more
 // than to find it, also where there is none.
 std::string look_text() {
-    return "SELECT clock_timestamp(), m.value, r, m.tableoid FROM semel_meta m LEFT JOIN "
-           "semel_record r ON "
+    return "SELECT clock_timestamp(), m.value, r, 'semel_record'::regclass::oid FROM semel_meta m "
+           "LEFT JOIN semel_record r ON "
            "r.tenant = $1::bytea AND r.operation = $2::bytea AND r.key = $3::bytea "
            "WHERE m.name = 'fence_floor'";
 }
@@ -26,12 +26,24 @@ std::string unless(const std::string& holds, std::string_view mark) {
     return "(CASE WHEN " + holds + " THEN '0' ELSE '" + std::string{mark} + "' END)::bigint";
 }
 
-constexpr const char* token_is_there =
-    "position($4::text IN current_setting('semel.owner', true)) > 0";
+// Names are looked up anew when the work has changed the search path.
+constexpr const char* table_now = "'semel_record'::regclass::oid";
 
-// What is not given is null, and so does not hold.
+// Of `now() = start` and the token one is not given, and so does not hold.
 std::string same_transaction() {
-    return unless("now() = $5::timestamptz OR " + std::string{token_is_there}, broken_mark);
+    return unless(std::string{table_now} +
+                      " = $6::oid AND (now() = $5::timestamptz OR "
+                      "position($4::text IN current_setting('semel.owner', true)) > 0)",
+                  broken_mark);
+}
+
+// The token that a blind transaction leaves: with the table, which it is not told.
+std::string blind_token(const std::string& token) {
+    return "concat(" + token + ", " + table_now + ")";
+}
+
+std::string same_blind_transaction() {
+    return unless(blind_token("$4::text") + " = current_setting('semel.owner', true)", broken_mark);
 }
 
 // An INSERT of columns, and for each its parameter.
@@ -58,8 +70,8 @@ struct insertion {
     }
 };
 
-constexpr std::size_t first_column = 6;       // of what is guarded by `guarded`
-constexpr std::size_t first_blind_column = 5; // where the start is not known yet
+constexpr std::size_t first_column = 7; // of what is guarded by `guarded`
+constexpr std::size_t first_blind_column = 5;
 
 std::string guarded(std::string_view column, const std::string& given) {
     return column == "fence" ? given + " + " + same_transaction() : given;
@@ -77,11 +89,10 @@ std::string add_text() {
     return made.text("VALUES (", ")");
 }
 
-// The rule for a fence is that of the record machine.
+// The fence is the clock's. That the floor is lower, `past_floor` sees to behind it.
 std::string add_blind_text() {
     const auto value = [](std::string_view column, const std::string& given) {
-        if (column == "fence")
-            return "greatest(now, floor + " + given + ") + " + unless(token_is_there, broken_mark);
+        if (column == "fence") return "greatest(now, " + given + ") + " + same_blind_transaction();
         for (const std::string_view one :
              {"lease_until", "begun_at", "expires_at", "created_at", "updated_at"}) {
             if (column == one) return "now + " + given;
@@ -90,8 +101,7 @@ std::string add_blind_text() {
     };
     return insertion{record_columns, first_blind_column, value}.text(
         "SELECT ", " FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS "
-                   "now, (SELECT value FROM semel_meta WHERE name = 'fence_floor') AS floor) t "
-                   "RETURNING fence, expires_at");
+                   "now) t RETURNING fence, expires_at");
 }
 
 std::string replace_text() {
@@ -123,7 +133,8 @@ transaction_texts::transaction_texts(std::string_view prefix)
       mark_joined{.name = "mark_joined",
                   .text = "SELECT pg_try_advisory_xact_lock($1::bigint), "
                           "current_setting('transaction_isolation'), set_config('semel.owner', "
-                          "concat(current_setting('semel.owner', true), $2::text), true)"},
+                          "concat(replace(current_setting('semel.owner', true), $3::text, ''), "
+                          "$2::text), true)"},
       patience{.name = "patience",
                .text = "SELECT set_config('semel.lock_timeout', current_setting('lock_timeout'), "
                        "true), set_config('lock_timeout', $1::text, true)"},
@@ -138,23 +149,25 @@ transaction_texts::transaction_texts(std::string_view prefix)
       add{.name = "add", .text = add_text()},
       replace{.name = "replace", .text = replace_text()},
       mark_blind{.name = "mark_blind",
-                 .text = "SELECT set_config('semel.owner', $1::text, true), " +
-                         unless("pg_try_advisory_xact_lock($2::bigint)", busy_mark)},
+                 .text = "SELECT set_config('semel.owner', " + blind_token("$1::text") +
+                         ", true), " + unless("pg_try_advisory_xact_lock($2::bigint)", busy_mark)},
       add_blind{.name = "add_blind", .text = add_blind_text()},
+      past_floor{.name = "past_floor", .text = past_floor_text},
       unmark{.name = "unmark",
              .text = "SELECT set_config('semel.owner', "
                      "replace(current_setting('semel.owner', true), $1::text, ''), true)"},
       forget{.name = "forget",
              .text = std::string{"DELETE FROM semel_checkpoint WHERE "} + this_record},
       commit{.name = "commit", .text = "COMMIT"} {
-    for (auto* one : {&look, &steps, &add, &replace, &add_blind, &forget}) {
+    for (auto* one :
+         {&look, &steps, &add, &replace, &mark_blind, &add_blind, &past_floor, &forget}) {
         one->text = with_prefix(one->text, prefix);
     }
     // Names are the session's, where stores with other prefixes, or another version of semel, may
     // be at work too: the same name must be the same text.
     for (auto* one :
          {&begin, &begin_committed, &mark, &mark_joined, &patience, &wait, &restore, &look, &steps,
-          &add, &replace, &mark_blind, &add_blind, &unmark, &forget, &commit}) {
+          &add, &replace, &mark_blind, &add_blind, &past_floor, &unmark, &forget, &commit}) {
         one->name =
             "semel_t." + one->name + "." + std::to_string(std::hash<std::string>{}(one->text));
     }
@@ -164,7 +177,7 @@ std::vector<preparation> transaction_texts::all() const {
     std::vector<preparation> made;
     for (const auto* one :
          {&begin, &begin_committed, &mark, &mark_joined, &patience, &wait, &restore, &look, &steps,
-          &add, &replace, &mark_blind, &add_blind, &unmark, &forget, &commit}) {
+          &add, &replace, &mark_blind, &add_blind, &past_floor, &unmark, &forget, &commit}) {
         made.push_back({one->name, one->text});
     }
     return made;

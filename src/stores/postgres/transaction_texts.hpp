@@ -20,7 +20,8 @@ struct transaction_texts {
     // $1 the key's number → whether it got the lock, isolation level, when the transaction began,
     // which tells it from every other on this connection.
     plain_statement mark;
-    // In a transaction that was there before, $2 token → the same but the start. Leaves the token
+    // In a transaction that was there before, $2 token, $3 one to be forgotten → the same but the
+    // start. Leaves the token
     // in the transaction: it is gone when that is, or has been rolled back to a point before. Dear:
     // at its end the server goes through all its settings because of this one.
     plain_statement mark_joined;
@@ -28,22 +29,23 @@ struct transaction_texts {
     plain_statement patience;
     plain_statement wait;
     plain_statement restore;
-    // $1-$3 id → now, fence floor, the whole row as one value or null, which table it was.
+    // $1-$3 id → now, fence floor, the whole row as one value or null, which table it looked in.
     // A statement of its own, after the lock: its snapshot sees what the last holder committed.
     plain_statement look;
     plain_statement steps; // $1-$3 id → names and data of its checkpoints, which few records have
-    // $1-$3 id, $4 token or $5 start, $6 … columns. Both fail, and so abort the transaction, unless
-    // it is still the same one, and the record as it was seen:
+    // $1-$3 id, $4 token or $5 start, $6 table, $7 … columns. Both fail, and so abort the
+    // transaction, unless it and the table are still the same, and the record as it was seen:
     plain_statement add;     // usual_columns; not there, or else its primary key is violated
     plain_statement replace; // record_columns, then fence and updated_at as seen; 0: none
     // For a transaction that is sent as a whole. Fails if somebody else holds the key: $1 token, $2
     // the key's number.
     plain_statement mark_blind;
-    // As `add` but without a start and with record_columns, and times and fence that count from
-    // nothing → its fence, and when it expires.
+    // $1-$3 id, $4 token, $5 … record_columns, with times that count from nothing → its fence, the
+    // clock's, and when it expires. Fails as `add` does.
     plain_statement add_blind;
-    plain_statement unmark; // $1 token: leaves it no longer in a transaction that goes on
-    plain_statement forget; // $1-$3 id: its checkpoints
+    plain_statement past_floor; // behind it: see past_floor_text
+    plain_statement unmark;     // $1 token: leaves it no longer in a transaction that goes on
+    plain_statement forget;     // $1-$3 id: its checkpoints
     plain_statement commit;
 };
 

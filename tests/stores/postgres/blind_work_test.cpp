@@ -1,4 +1,5 @@
 // Work that is sent with its record before anything is known of its key.
+#include "other_tables.hpp"
 #include "queue.hpp"
 #include "stores/sql/cuts.hpp"
 #include "stores/sql/payments.hpp"
@@ -194,6 +195,69 @@ TEST_F(PostgresBlindWork, GoesOnInASessionThatForgotItsStatements) {
     EXPECT_TRUE(pay_blind("8", payment("p2")).executed());
     EXPECT_TRUE(pay_blind("9", payment("p3")).executed());
     EXPECT_EQ(payments(), "3");
+}
+
+// What stands behind a sync of the work's own would be committed if nothing had begun before.
+TEST_F(PostgresBlindWork, WithSyncsOfItsOwnIsSafeInASessionThatForgotItsStatements) {
+    ASSERT_TRUE(pay_blind("7", payment("before")).executed());
+    const auto work = [&] {
+        queue(mine_, "SELECT 1");
+        EXPECT_EQ(PQpipelineSync(mine_.native()), 1);
+        queue_payment();
+        EXPECT_EQ(PQpipelineSync(mine_.native()), 1);
+        queue(mine_, "SELECT 2");
+        return std::string{"8"};
+    };
+    run("DISCARD ALL");
+    EXPECT_TRUE(transact_blind(work).executed());
+    EXPECT_EQ(payments(), "2");
+
+    run("DISCARD ALL");
+    EXPECT_THROW(static_cast<void>(transact_blind(
+                                       [&]() -> std::string {
+                                           work();
+                                           throw std::runtime_error{"after all, no"};
+                                       },
+                                       payment("thrown"))
+                                       .value()),
+                 std::runtime_error);
+    EXPECT_EQ(payments(), "2");
+    EXPECT_FALSE(in_transaction());
+}
+
+// The insert waits for whoever removes the record, and has the floor of before.
+TEST_F(PostgresBlindWork, IsFencedAboveWhatIsRemovedMeanwhile) {
+    ASSERT_TRUE(pay_blind("7").executed());
+    database_client remover;
+    remover.sql("BEGIN");
+    remover.sql("UPDATE " + prefix() +
+                "meta SET value = 9000000000000000000 WHERE name = 'fence_floor'");
+    remover.sql("DELETE FROM " + record_table());
+    const std::jthread committer{[&] {
+        EXPECT_NO_THROW({
+            while (!waits_for_lock(record_table())) {
+                std::this_thread::sleep_for(std::chrono::milliseconds{20});
+            }
+            remover.sql("COMMIT");
+        });
+    }};
+
+    EXPECT_TRUE(pay_blind("8").executed());
+
+    EXPECT_EQ(sql("SELECT fence FROM " + record_table()), "9000000000000000001");
+}
+
+TEST_F(PostgresBlindWork, ThatMakesTheTransactionSeeOtherTablesIsRefused) {
+    const other_tables others{prefix()};
+    const auto out = transact_blind([&] {
+        queue_payment();
+        queue(mine_, "SET LOCAL search_path = " + others.schema + ", public");
+        return std::string{"7"};
+    });
+
+    EXPECT_EQ(why(out), errc::transaction_broken);
+    EXPECT_EQ(others.recorded(), "0");
+    expect_nothing_kept();
 }
 
 TEST_F(PostgresBlindWork, IsSafeInSessionsOfAnyIsolation) {

@@ -110,6 +110,64 @@ TEST_F(PostgresQueuedWork, ThatHasReadItsFailureAndGoesOnLeavesNothing) {
     expect_nothing_kept();
 }
 
+TEST_F(PostgresQueuedWork, ThatFailsAndRollsBackToASavepointOfItsOwnIsCommitted) {
+    const auto out = transact([&] {
+        queue_payment();
+        queue(mine_, "SAVEPOINT mine");
+        queue(mine_, "SELECT 1/0");
+        EXPECT_EQ(PQpipelineSync(mine_.native()), 1);
+        queue(mine_, "ROLLBACK TO SAVEPOINT mine");
+        return std::string{"7"};
+    });
+
+    EXPECT_TRUE(out.executed()) << describe(*out.why());
+    EXPECT_EQ(payments(), "1");
+    EXPECT_EQ(recorded(), "1");
+}
+
+TEST_F(PostgresQueuedWork, ThatLeavesUnreadWhatItHasRolledBackIsCommitted) {
+    const auto out = transact([&] {
+        queue_payment();
+        queue(mine_, "SAVEPOINT mine");
+        queue(mine_, "SELECT 1/0");
+        queue(mine_, "SELECT 1");
+        EXPECT_EQ(PQpipelineSync(mine_.native()), 1);
+        for (auto last = PGRES_COMMAND_OK; last != PGRES_FATAL_ERROR;) {
+            PGresult* const one = PQgetResult(mine_.native());
+            if (one != nullptr) last = PQresultStatus(one);
+            PQclear(one);
+        }
+        queue(mine_, "ROLLBACK TO SAVEPOINT mine");
+        return std::string{"7"};
+    });
+
+    EXPECT_TRUE(out.executed()) << describe(*out.why());
+    EXPECT_EQ(payments(), "1");
+    EXPECT_EQ(recorded(), "1");
+}
+
+// libpq cannot go on behind it.
+TEST_F(PostgresQueuedWork, ThatIsACopyEndsTheConnectionAndLeavesNothing) {
+    const std::string copy = "COPY " + payment_table() + " FROM STDIN";
+    const auto out = transact([&] {
+        queue_payment();
+        queue(mine_, copy);
+        return std::string{"7"};
+    });
+    EXPECT_EQ(why(out), errc::transaction_broken);
+    EXPECT_THAT(out.why()->detail, HasSubstr("COPY"));
+    EXPECT_EQ(why(transact([&] { return queue_payment("7"); })), errc::unavailable);
+
+    PQreset(mine_.native());
+    EXPECT_THROW(static_cast<void>(transact([&]() -> std::string {
+                                       queue(mine_, copy);
+                                       throw std::runtime_error{"after all, no"};
+                                   }).value()),
+                 std::runtime_error);
+    PQreset(mine_.native());
+    expect_nothing_kept();
+}
+
 TEST_F(PostgresQueuedWork, ThatThrowsLeavesNothing) {
     EXPECT_THROW(static_cast<void>(transact([&]() -> std::string {
                                        queue_payment();
@@ -145,6 +203,25 @@ TEST_F(PostgresQueuedWork, ThatMeetsADeadlockBeginsAgain) {
     survivor.join();
     EXPECT_EQ(runs, 2);
     EXPECT_EQ(money(), "3") << "the survivor's two, and one of the second run";
+}
+
+// Nobody else executes the key: that is not what it was refused for.
+TEST_F(PostgresQueuedWork, ThatMeetsADeadlockBeginsAgainAlsoForThoseWhoDoNotWait) {
+    auto what = payment();
+    what.with.wait = wait_mode::answer;
+    int runs = 0;
+    const auto out = transact(
+        [&] {
+            if (++runs == 1) {
+                queue(mine_, "DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40P01'; END $$");
+            }
+            return queue_payment("7");
+        },
+        what);
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_EQ(runs, 2);
+    EXPECT_EQ(payments(), "1");
 }
 
 TEST_F(PostgresQueuedWork, GoesWithTheRecordIntoATransactionOfTheCallers) {

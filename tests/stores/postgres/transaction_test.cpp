@@ -1,6 +1,7 @@
 // Work, its rows and its record in one PostgreSQL transaction: what is particular to it.
 #include <thread>
 
+#include "other_tables.hpp"
 #include "stores/sql/payments.hpp"
 
 namespace semel {
@@ -90,6 +91,45 @@ TEST_F(PostgresTransaction, ATakeOverSeesTheCheckpointsOfTheLeaseBefore) {
 
     EXPECT_EQ(out.value(), "onetwo");
     EXPECT_EQ(sql("SELECT count(*) FROM " + prefix() + "checkpoint"), "0");
+}
+
+// Its record would be written where nobody has looked for it.
+TEST_F(PostgresTransaction, WorkThatMakesTheTransactionSeeOtherTablesIsRefused) {
+    const other_tables others{prefix()};
+    const auto pay_elsewhere = [&] {
+        pay();
+        run("SET LOCAL search_path = " + others.schema + ", public");
+        return std::string{"7"};
+    };
+    EXPECT_EQ(why(transact(pay_elsewhere)), errc::transaction_broken);
+    run("BEGIN");
+    EXPECT_EQ(why(join(pay_elsewhere)), errc::transaction_broken);
+    run("ROLLBACK");
+
+    EXPECT_EQ(payments(), "0");
+    EXPECT_EQ(recorded(), "0");
+    EXPECT_EQ(others.recorded(), "0");
+}
+
+// Record and checkpoints are read by two statements, between which a lease goes on.
+TEST_F(PostgresTransaction, ARecordThatGetsCheckpointsMeanwhileIsInProgress) {
+    const claim by = said<answers::started>(engine_.records().call(id_, begin_by(anna))).by;
+    std::jthread owner{[&](const std::stop_token& stop) {
+        for (int i = 0; !stop.stop_requested(); ++i) {
+            (void)engine_.records().call(
+                id_, commands::checkpoint{
+                         .by = by, .step = {.name = std::to_string(i % 60), .data = "done"}});
+            if (i % 60 < 59) continue;
+            sql("UPDATE " + record_table() + " SET checkpoints = 0; DELETE FROM " + prefix() +
+                "checkpoint");
+        }
+    }};
+    auto what = payment();
+    what.with.wait = wait_mode::answer;
+    for (int i = 0; i < 3'000; ++i) {
+        const auto out = transact([&] { return pay("7"); }, what);
+        ASSERT_EQ(out.kind(), outcome_kind::in_progress) << describe(*out.why());
+    }
 }
 
 // A lease does not take the lock.
