@@ -179,7 +179,19 @@ result<void> connection::begin(access how) {
     query run{how == access::write ? begin_write_ : begin_read_};
     auto begun = run.step();
     if (!begun) return std::move(begun).error();
-    return {};
+    if (how == access::read) return {};
+    auto in_place = check_in_place();
+    if (!in_place) rollback();
+    return in_place;
+}
+
+result<void> connection::check_in_place() {
+    int moved = 0;
+    const int code = sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    if (code != SQLITE_OK || moved == 0) return {};
+    failure why = fail(SQLITE_READONLY_DBMOVED, phase::statement);
+    why.possible = effect::none;
+    return why;
 }
 
 result<void> connection::commit() {

@@ -96,8 +96,12 @@ public:
     [[nodiscard]] result<statement> prepare(std::string_view sql);
     [[nodiscard]] result<void> execute(const std::string& statements);
 
-    // A write transaction locks out other writers at once.
+    // A write transaction locks out other writers at once, and is not begun on a file that its path
+    // no longer names.
     [[nodiscard]] result<void> begin(access how);
+    // Whoever opens the path now gets another file, in which the same keys are executed again;
+    // SQLite itself goes on writing to the old one.
+    [[nodiscard]] result<void> check_in_place();
     [[nodiscard]] result<void> commit();
     void rollback();
 

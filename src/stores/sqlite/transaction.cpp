@@ -123,6 +123,7 @@ result<void> sqlite_transaction::state::prepare() {
 }
 
 result<void> sqlite_transaction::state::check_settings() {
+    if (auto in_place = on_->check_in_place(); !in_place) return in_place;
     const auto synchronous = ask(*on_, "PRAGMA main.synchronous");
     if (!synchronous) return synchronous.error();
     if (*synchronous < "2") {

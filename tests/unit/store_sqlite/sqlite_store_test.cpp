@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "sqlite_fixture.hpp"
@@ -19,6 +20,25 @@ protected:
         said<answers::stored>(in.call(id_of(key), what, at(fence)));
     }
 };
+
+// Whoever opens the path gets another file, and would execute the same keys again.
+TEST_F(SqliteStore, NothingIsClaimedInAFileThatWasMovedOrReplaced) {
+    const auto store = open();
+    ASSERT_TRUE(store->call(id_of("k"), begin_by(anna)).has_value());
+    const std::string away = path() + ".away";
+    std::filesystem::rename(path(), away);
+
+    const auto moved = store->call(id_of("other"), begin_by(anna));
+    ASSERT_FALSE(moved.has_value());
+    EXPECT_EQ(moved.error().code, errc::unavailable);
+    EXPECT_EQ(moved.error().possible, effect::none);
+    EXPECT_THAT(moved.error().detail, HasSubstr("moved or deleted"));
+    std::filesystem::copy_file(away, path());
+    EXPECT_FALSE(store->call(id_of("other"), begin_by(anna)).has_value());
+
+    std::filesystem::rename(away, path());
+    EXPECT_TRUE(store->call(id_of("other"), begin_by(anna)).has_value());
+}
 
 TEST_F(SqliteStore, KeepsWhatWasAcknowledgedWhenItIsOpenedAgain) {
     {

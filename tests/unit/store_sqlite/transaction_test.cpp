@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <functional>
 
 #include "semel/engine.hpp"
@@ -320,6 +321,17 @@ TEST_F(SqliteTransaction, TransactOutsideAndExecuteInInsideOfATransaction) {
     run("BEGIN");
     EXPECT_EQ(why(transact([] { return std::string{"7"}; })), errc::invalid_argument);
     EXPECT_TRUE(in_transaction());
+}
+
+TEST_F(SqliteTransaction, AFileThatWasMovedIsRefused) {
+    std::filesystem::rename(path(), path() + ".away");
+
+    EXPECT_EQ(why(transact([] { return std::string{"7"}; })), errc::unavailable);
+    run("BEGIN IMMEDIATE");
+    EXPECT_EQ(why(join([] { return std::string{"7"}; })), errc::unavailable);
+    run("ROLLBACK");
+    std::filesystem::rename(path() + ".away", path());
+    EXPECT_TRUE(transact([] { return std::string{"7"}; }).executed());
 }
 
 TEST_F(SqliteTransaction, WeakSettingsAreRefused) {
