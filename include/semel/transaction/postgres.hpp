@@ -39,9 +39,9 @@ struct postgres_transaction_options {
 // Work that needs nothing of what its last statements give saves their round trip, too: it leaves
 // them in libpq's pipeline (PQenterPipelineMode, then PQsendQueryParams or PQsendQueryPrepared),
 // and they travel with the record and COMMIT. Afterwards the connection is out of pipeline mode. If
-// one of them fails, and the work has not rolled back to a savepoint of its own behind it, nothing is
-// kept: errc::transaction_broken with the server's words, or, after a deadlock, transact() begins
-// again. A COPY cannot be queued: libpq cannot go on behind it, and the connection is lost.
+// one of them fails, and the work has not rolled back to a savepoint of its own behind it, nothing
+// is kept: errc::transaction_broken with the server's words, or, after a deadlock, transact()
+// begins again. A COPY cannot be queued: libpq cannot go on behind it, and the connection is lost.
 //
 // transact_blind() sends all of it at once: BEGIN, the lock, what the work has queued in the
 // pipeline (it finds the connection in pipeline mode), the record and COMMIT. One round trip; of

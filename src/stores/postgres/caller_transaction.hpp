@@ -40,6 +40,8 @@ public:
 private:
     enum class owner { nobody, us, caller };
     using number = std::array<char, 8>; // as it goes to the server
+    // The connection's own time-outs rule: it is not ours to give up.
+    static constexpr local_time no_deadline = local_time::max();
 
     struct held_key {
         record_id id;

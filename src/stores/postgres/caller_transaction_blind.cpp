@@ -6,13 +6,6 @@
 
 namespace semel::postgres {
 
-namespace {
-
-// The connection's own time-outs rule: it is not ours to give up.
-constexpr local_time no_deadline = local_time::max();
-
-} // namespace
-
 result<void> caller_transaction::begin_blind(const record_id& id) {
     if (auto begun = begin(on_locked::answer); !begun) return begun;
     const held_key& key = held_.emplace_back(held_key{.id = id, .token = new_token()});
