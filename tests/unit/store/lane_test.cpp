@@ -63,11 +63,14 @@ protected:
     NarrowLane() : Lane({.queue_max = 3, .batch_max = 2}) {}
 };
 
-class CountedLane : public Lane {
+// A base, so that they are made before the lane and outlive it.
+struct counters_of_lane {
+    store_counters counters;
+};
+
+class CountedLane : protected counters_of_lane, public Lane {
 protected:
     CountedLane() : Lane({.queue_max = 3, .batch_max = 2, .counters = &counters}) {}
-
-    inline static store_counters counters; // made before the lane, which is in the base
 };
 
 TEST_F(CountedLane, CountsWhatWaitsAndWhatIsRefused) {
