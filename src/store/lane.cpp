@@ -55,6 +55,10 @@ bool reserved(const command& what) {
 
 } // namespace
 
+failure stopped() {
+    return {.code = errc::stopped, .possible = effect::none, .detail = "the store is closing"};
+}
+
 std::size_t weight(const record_id& id, const command& what) {
     constexpr std::size_t overhead = 512;
     return overhead + id.tenant.size() + id.operation.size() + id.key.size() + body_bytes(what);
@@ -69,13 +73,19 @@ batch_lane::~batch_lane() {
     SEMEL_ASSERT(empty());
 }
 
-bool batch_lane::admit(const ticket& one) {
+// Who is not admitted has its answer.
+bool batch_lane::admit(ticket& one) {
+    if (closed_) {
+        one.it.answer = stopped();
+        return false;
+    }
     if (reserved(one.it.what)) return true;
     const bool room = callers_.size() < options_.queue_max &&
                       caller_bytes_ + one.bytes <= options_.queue_bytes_max;
     if (!room) {
         ++refused_;
         if (options_.counters != nullptr) options_.counters->refused.add();
+        one.it.answer = overloaded();
     }
     return room;
 }
@@ -118,7 +128,7 @@ void batch_lane::submit(envelope what, completion done) {
             return;
         }
     }
-    one->done(overloaded());
+    one->done(std::move(*one->it.answer));
 }
 
 void batch_lane::submit_all(std::vector<submission> many) {
@@ -133,7 +143,7 @@ void batch_lane::submit_all(std::vector<submission> many) {
         ask_for_pump();
     }
     for (auto& one : tickets) {
-        if (one != nullptr) one->done(overloaded());
+        if (one != nullptr) one->done(std::move(*one->it.answer));
     }
 }
 
@@ -146,7 +156,7 @@ result<reply> batch_lane::call(const record_id& id, command what, std::optional<
     mine.it.now = now;
 
     std::unique_lock lock{mutex_};
-    if (!admit(mine)) return overloaded();
+    if (!admit(mine)) return std::move(*mine.it.answer);
     mine.room = &rooms_.seat();
     enqueue(mine);
     while (!mine.finished) {
@@ -171,6 +181,13 @@ bool batch_lane::pump() {
     if (leading_ || empty()) return false;
     lead(lock);
     return !leading_ && !empty();
+}
+
+bool batch_lane::close() {
+    const std::lock_guard lock{mutex_};
+    closing_ = true;
+    closed_ = empty() && !leading_;
+    return closed_;
 }
 
 // Commands on one record keep their order and never share a batch: a repeat stays in the queue, and
@@ -254,7 +271,10 @@ void batch_lane::gather(std::unique_lock<std::mutex>& lock) {
 
 // The lane is idle and something may wait: a seated caller leads next, else the lane's own thread.
 void batch_lane::pass_on() {
-    if (empty()) return;
+    if (empty()) {
+        if (closing_) wake_();
+        return;
+    }
     const ticket* next = owners_.empty() ? callers_.front() : owners_.front();
     if (next->room != nullptr) {
         next->room->wake_one();

@@ -71,6 +71,10 @@ public:
     // Executes one batch if something waits and nobody else is at it; true if more waits.
     bool pump();
 
+    // True once nothing waits or is being executed: from then on everything is answered inline with
+    // errc::stopped. False: it is to be asked again after the next pump(), which the lane asks for.
+    [[nodiscard]] bool close();
+
     [[nodiscard]] std::uint64_t refused() const;
     [[nodiscard]] std::size_t waiting() const;
 
@@ -79,7 +83,7 @@ private:
     using queue = std::deque<ticket*>;
 
     static std::unique_ptr<ticket> make_ticket(submission one);
-    [[nodiscard]] bool admit(const ticket& one);
+    [[nodiscard]] bool admit(ticket& one);
     void ask_for_pump();
     void enqueue(ticket& one);
     void take(queue& from, std::vector<ticket*>& batch, std::size_t& bytes);
@@ -105,10 +109,15 @@ private:
     std::size_t returning_ = 0; // callers that the last batch has answered
     bool leading_ = false;      // somebody executes a batch
     bool woken_ = false;        // pump() has been asked for and has not come yet
+    bool closing_ = false;      // somebody wants to know when nothing is left
+    bool closed_ = false;
 };
 
 // True for the commands of a running attempt, whose place was reserved when its begin was admitted.
 [[nodiscard]] bool of_running_attempt(const command& what);
+
+// What a store answers that is closing.
+[[nodiscard]] failure stopped();
 
 // Bytes a command keeps in the queue; an estimate that counts what can be large.
 [[nodiscard]] std::size_t weight(const record_id& id, const command& what);

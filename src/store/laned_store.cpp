@@ -6,23 +6,21 @@
 
 namespace semel {
 
-namespace {
-
-failure stopped() {
-    return {.code = errc::stopped, .possible = effect::none, .detail = "the store is closing"};
-}
-
-} // namespace
-
 lane_thread::lane_thread(batch_backend& backend, lane_options options)
     : lane_(
           backend, [this] { wake(); }, options),
       thread_([this] { run(); }) {}
 
 lane_thread::~lane_thread() {
+    stop();
+}
+
+void lane_thread::stop() {
+    if (!thread_.joinable()) return;
     {
         const std::lock_guard lock{mutex_};
         stopping_ = true;
+        woken_ = true;
     }
     changed_.notify_one();
     thread_.join();
@@ -39,14 +37,15 @@ void lane_thread::wake() {
 void lane_thread::run() {
     std::unique_lock lock{mutex_};
     while (true) {
-        changed_.wait(lock, [&] { return woken_ || stopping_; });
+        changed_.wait(lock, [&] { return woken_; });
         woken_ = false;
         const bool last = stopping_;
         lock.unlock();
         while (lane_.pump()) {
         }
+        // A blocking caller may be at work here still; the lane wakes us when it is done.
+        if (last && lane_.close()) return;
         lock.lock();
-        if (last && !woken_) return;
     }
 }
 
@@ -61,20 +60,30 @@ laned_store::laned_store(std::vector<std::unique_ptr<batch_backend>> backends,
 }
 
 void laned_store::drain() {
-    // A completion that runs now may submit again, perhaps to a lane that is gone already.
     draining_ = true;
-    lanes_.clear();
+    // The lanes stay, closed: a completion that runs now may submit to one that has stopped
+    // already. The keeper's is the last to stop, since the attempts of all the others need it.
+    for (const auto& one : lanes_) one->stop();
 }
 
-std::size_t laned_store::route(const record_id& id, const command& what) {
+// Nothing new begins. What a running attempt has to say was promised a place, and it ends.
+bool laned_store::refuses(const command& what) const {
+    return draining_ && !of_running_attempt(what);
+}
+
+batch_lane& laned_store::lane_of(const record_id& id, const command& what) const {
+    return lanes_[route(id, what)]->lane();
+}
+
+std::size_t laned_store::route(const record_id& id, const command& what) const {
     const std::size_t keeper = lanes_.size() - 1;
     if (std::holds_alternative<commands::renew>(what)) return keeper;
     return hash_of(id) % keeper;
 }
 
 void laned_store::submit(envelope what, completion done) {
-    if (draining_) return done(stopped());
-    auto& lane = lanes_[route(what.id, what.what)]->lane();
+    if (refuses(what.what)) return done(stopped());
+    auto& lane = lane_of(what.id, what.what);
     lane.submit(std::move(what), std::move(done));
 }
 
@@ -88,8 +97,8 @@ void laned_store::submit_all(std::vector<submission> many) {
 }
 
 result<reply> laned_store::call(const record_id& id, command what, std::optional<time_point> now) {
-    if (draining_) return stopped();
-    return lanes_[route(id, what)]->lane().call(id, std::move(what), now);
+    if (refuses(what)) return stopped();
+    return lane_of(id, what).call(id, std::move(what), now);
 }
 
 } // namespace semel

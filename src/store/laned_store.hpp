@@ -14,13 +14,16 @@
 
 namespace semel {
 
-// Calls lane.pump() on its own thread whenever it is woken. Destruction drains the lane first.
+// Calls lane.pump() on its own thread whenever it is woken. Destruction stops it first.
 class lane_thread {
 public:
     lane_thread(batch_backend& backend, lane_options options);
     ~lane_thread();
 
     batch_lane& lane() { return lane_; }
+
+    // Returns when all that waits is answered, and the lane closed. For one thread, and not this.
+    void stop();
 
 private:
     void wake();
@@ -37,6 +40,8 @@ private:
 // Drivers derive from this and add sweep, audit and traits. Thread-safe.
 class laned_store : public store {
 public:
+    ~laned_store() override { drain(); }
+
     void submit(envelope what, completion done) override;
     void submit_all(std::vector<submission> many) override;
     result<reply> call(const record_id& id, command what,
@@ -48,14 +53,18 @@ protected:
     laned_store(std::vector<std::unique_ptr<batch_backend>> backends,
                 std::unique_ptr<batch_backend> keeper, lane_options options);
 
-    // Answers everything that was submitted, and refuses what comes after it. A driver whose
-    // backends use its own members calls this first in its destructor.
+    // Answers everything that was submitted. What completions submit meanwhile is refused
+    // (errc::stopped), but the commands of running attempts are served as long as their lane runs.
+    // A driver whose backends use its own members calls this first in its destructor.
     void drain();
 
 private:
-    [[nodiscard]] std::size_t route(const record_id& id, const command& what);
+    [[nodiscard]] bool refuses(const command& what) const;
+    [[nodiscard]] batch_lane& lane_of(const record_id& id, const command& what) const;
+    [[nodiscard]] std::size_t route(const record_id& id, const command& what) const;
 
     std::atomic<bool> draining_ = false;
+    // Constant after construction: the completions of one lane may use every other to the end.
     std::vector<std::unique_ptr<batch_backend>> backends_;
     std::vector<std::unique_ptr<lane_thread>> lanes_; // the keeper's is the last
 };

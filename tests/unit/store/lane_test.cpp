@@ -347,6 +347,44 @@ TEST_F(Lane, BlockingCallerLeavesLaterSubmissionsToThePump) {
     EXPECT_EQ(lane.waiting(), 1U);
 }
 
+TEST_F(Lane, ClosedLaneAnswersEverybodyThatItHasStopped) {
+    EXPECT_TRUE(lane.close());
+    std::vector<submission> many;
+    many.push_back({.what = {.id = {"t", "o", "c"}, .what = commands::renew{}},
+                    .done = [this](result<reply> got) { failures.push_back(got.error().code); }});
+
+    submit("a", commands::begin{});
+    submit("b", commands::complete{});
+    lane.submit_all(std::move(many));
+    failures.push_back(lane.call({"t", "o", "d"}, commands::fail{}, {}).error().code);
+
+    EXPECT_EQ(failures, std::vector(4, errc::stopped));
+    EXPECT_TRUE(backend.batches.empty());
+    EXPECT_EQ(wakes, 0);
+}
+
+TEST_F(Lane, StaysOpenUntilNothingWaits) {
+    submit("a");
+
+    EXPECT_FALSE(lane.close());
+    submit("b", commands::complete{});
+    drain();
+    EXPECT_TRUE(lane.close());
+
+    EXPECT_EQ(backend.batches, (batches{{"a", "!b"}}));
+    EXPECT_TRUE(failures.empty());
+}
+
+TEST_F(Lane, StaysOpenWhileABatchRunsAndThenAsksForPump) {
+    backend.meanwhile = [this] { EXPECT_FALSE(lane.close()); };
+
+    ASSERT_TRUE(lane.call({"t", "o", "a"}, commands::lookup{}, {}));
+
+    EXPECT_EQ(wakes, 1) << "nobody else would close it";
+    EXPECT_FALSE(lane.pump());
+    EXPECT_TRUE(lane.close());
+}
+
 TEST_F(Lane, ManySubmissionsTravelInOneBatchWithOneWake) {
     std::vector<submission> many;
     for (const char* key : {"a", "b", "c"}) {
