@@ -24,6 +24,13 @@ struct batch_lane::ticket {
     std::atomic<bool> finished = false;
 };
 
+// A batch on its way out of the queues.
+struct batch_lane::taking {
+    std::vector<ticket*> batch;
+    std::size_t bytes = 0;
+    absl::flat_hash_set<std::uint64_t> records; // in the batch, or for a later one only
+};
+
 bool of_running_attempt(const command& what) {
     return std::holds_alternative<commands::complete>(what) ||
            std::holds_alternative<commands::fail>(what) ||
@@ -192,18 +199,17 @@ bool batch_lane::close() {
 
 // Commands on one record keep their order and never share a batch: a repeat stays in the queue, and
 // so do all behind it that name the same record.
-void batch_lane::take(queue& from, std::vector<ticket*>& batch, std::size_t& bytes) {
-    absl::flat_hash_set<std::uint64_t> taken;
-    for (const ticket* one : batch) taken.insert(one->it.hash);
+void batch_lane::take(queue& from, taking& so_far) {
     queue left;
-    while (!from.empty() && batch.size() < options_.batch_max) {
+    while (!from.empty() && so_far.batch.size() < options_.batch_max) {
         ticket* one = from.front();
-        const bool fits = batch.empty() || bytes + one->bytes <= options_.batch_bytes_max;
+        const bool fits =
+            so_far.batch.empty() || so_far.bytes + one->bytes <= options_.batch_bytes_max;
         if (!fits || left.size() >= 4 * options_.batch_max) break;
         from.pop_front();
-        if (taken.insert(one->it.hash).second) {
-            batch.push_back(one);
-            bytes += one->bytes;
+        if (so_far.records.insert(one->it.hash).second) {
+            so_far.batch.push_back(one);
+            so_far.bytes += one->bytes;
         } else {
             left.push_back(one);
         }
@@ -212,16 +218,20 @@ void batch_lane::take(queue& from, std::vector<ticket*>& batch, std::size_t& byt
 }
 
 std::vector<batch_lane::ticket*> batch_lane::take_batch() {
-    std::vector<ticket*> batch;
-    std::size_t bytes = 0;
-    take(owners_, batch, bytes);
+    taking so_far;
+    std::vector<ticket*>& batch = so_far.batch;
+    take(owners_, so_far);
     const std::size_t owners = batch.size();
-    take(callers_, batch, bytes);
+    if (owners < options_.batch_max) {
+        // Owners may pass callers, and never the reverse.
+        for (const ticket* one : owners_) so_far.records.insert(one->it.hash);
+        take(callers_, so_far);
+    }
     for (std::size_t at = owners; at < batch.size(); ++at) caller_bytes_ -= batch[at]->bytes;
     for (ticket* one : batch) one->taken = true;
     if (options_.counters != nullptr) options_.counters->queued.subtract(batch.size());
     rooms_.next();
-    return batch;
+    return std::move(batch);
 }
 
 // Executes one batch. Unlocked while the backend works and while the callers are answered.

@@ -80,13 +80,14 @@ public:
 
 private:
     struct ticket;
+    struct taking;
     using queue = std::deque<ticket*>;
 
     static std::unique_ptr<ticket> make_ticket(submission one);
     [[nodiscard]] bool admit(ticket& one);
     void ask_for_pump();
     void enqueue(ticket& one);
-    void take(queue& from, std::vector<ticket*>& batch, std::size_t& bytes);
+    void take(queue& from, taking& so_far);
     [[nodiscard]] std::vector<ticket*> take_batch();
     void lead(std::unique_lock<std::mutex>& lock);
     void gather(std::unique_lock<std::mutex>& lock);

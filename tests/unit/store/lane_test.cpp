@@ -246,6 +246,48 @@ TEST_F(LightLane, CommandLargerThanABatchGoesAlone) {
     EXPECT_EQ(backend.batches, (batches{{"!a"}, {"!b"}}));
 }
 
+// A command that a batch has no room left for, and that a small one behind it would fit into.
+commands::complete large_completion() {
+    commands::complete made;
+    made.result.body.assign(weight({"t", "o", "a"}, commands::lookup{}) / 2, 'x');
+    return made;
+}
+
+TEST_F(LightLane, CallersDoNotPassACompletionThatFoundNoRoom) {
+    submit("a", commands::complete{});
+    submit("b", large_completion());
+    submit("b", commands::remove{});
+    submit("b", commands::lookup{});
+
+    drain();
+
+    EXPECT_EQ(backend.batches, (batches{{"!a"}, {"!b"}, {"b"}, {"b"}}));
+}
+
+TEST_F(LightLane, CallersOfOtherRecordsTakeTheRoomThatACompletionLeaves) {
+    submit("a", commands::complete{});
+    submit("b", large_completion());
+    submit("c", commands::lookup{});
+
+    drain();
+
+    EXPECT_EQ(backend.batches, (batches{{"!a", "c"}, {"!b"}}));
+}
+
+TEST_F(NarrowLane, CallersDoNotPassACompletionBehindManyRepeats) {
+    for (int i = 0; i < 9; ++i) submit("a", commands::checkpoint{});
+    submit("b", commands::complete{});
+
+    submit("b", commands::remove{});
+    drain();
+
+    const auto at = [&](const std::string& key) {
+        const auto holds = [&](const auto& one) { return std::ranges::count(one, key) > 0; };
+        return std::ranges::find_if(backend.batches, holds) - backend.batches.begin();
+    };
+    EXPECT_LT(at("!b"), at("b"));
+}
+
 TEST_F(LightLane, QueueIsBoundedInBytes) {
     for (const char* key : {"a", "b", "c", "d"}) submit(key);
 
