@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
+#include <new>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -54,6 +57,16 @@ failure overloaded() {
     return {.code = errc::overloaded,
             .possible = effect::none,
             .detail = "the store's queue is full; raise queue_max or slow down"};
+}
+
+// The detail is short enough for a string that needs no memory.
+failure out_of_memory() {
+    return {.code = errc::no_space, .possible = effect::unknown, .detail = "out of memory"};
+}
+
+// By a backend, before or after anything was sent.
+failure thrown(std::string what) {
+    return {.code = errc::internal, .possible = effect::unknown, .detail = std::move(what)};
 }
 
 bool reserved(const command& what) {
@@ -241,12 +254,7 @@ void batch_lane::lead(std::unique_lock<std::mutex>& lock) {
     std::vector<ticket*> batch = take_batch();
     lock.unlock();
 
-    std::vector<job*> jobs;
-    jobs.reserve(batch.size());
-    for (ticket* one : batch) jobs.push_back(&one->it);
-    // One order everywhere: two lanes that lock the same rows cannot deadlock.
-    std::sort(jobs.begin(), jobs.end(), [](const job* a, const job* b) { return a->id < b->id; });
-    backend_.execute(jobs);
+    execute(batch);
 
     // Seated callers are woken before the lane goes on, so that their next commands come into the
     // next batch: else there are always two halves, and two commits where one would do.
@@ -263,6 +271,31 @@ void batch_lane::lead(std::unique_lock<std::mutex>& lock) {
     // Completions may do anything, also wait for this lane.
     answer({split, batch.end()});
     lock.lock();
+}
+
+// An exception must not leave: nobody would lead this lane again, and its callers wait for ever.
+void batch_lane::execute(std::span<ticket* const> batch) {
+    try {
+        std::vector<job*> jobs;
+        jobs.reserve(batch.size());
+        for (ticket* one : batch) jobs.push_back(&one->it);
+        // One order everywhere: two lanes that lock the same rows cannot deadlock.
+        std::sort(jobs.begin(), jobs.end(),
+                  [](const job* a, const job* b) { return a->id < b->id; });
+        backend_.execute(jobs);
+    } catch (const std::bad_alloc&) {
+        give_up(batch, out_of_memory());
+    } catch (const std::exception& why) {
+        give_up(batch, thrown(std::string{"the driver threw: "} + why.what()));
+    } catch (...) {
+        give_up(batch, thrown("the driver threw"));
+    }
+}
+
+void batch_lane::give_up(std::span<ticket* const> batch, const failure& why) {
+    for (ticket* one : batch) {
+        if (!one->it.answer) one->it.answer = why;
+    }
 }
 
 // The callers just answered mostly come back at once. They get the processor first, as long as that

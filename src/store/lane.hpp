@@ -34,6 +34,10 @@ struct job {
 // Executes batches; used by one thread at a time per lane. Every job gets an answer of its own,
 // also when the batch as a whole fails. No record occurs twice in a batch; jobs come sorted by
 // record id.
+//
+// When an exception leaves execute(), the jobs without an answer get a failure with
+// effect::unknown. Answers that are there have to be true by then, and the backend fit for the next
+// batch.
 class batch_backend {
 public:
     virtual ~batch_backend() = default;
@@ -90,9 +94,11 @@ private:
     void take(queue& from, taking& so_far);
     [[nodiscard]] std::vector<ticket*> take_batch();
     void lead(std::unique_lock<std::mutex>& lock);
+    void execute(std::span<ticket* const> batch);
     void gather(std::unique_lock<std::mutex>& lock);
     void pass_on();
     [[nodiscard]] bool empty() const { return owners_.empty() && callers_.empty(); }
+    static void give_up(std::span<ticket* const> batch, const failure& why);
     static void answer(std::span<ticket* const> batch);
 
     // Constant after construction.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +20,7 @@ public:
         std::vector<std::string> keys;
         for (job* one : batch) {
             keys.push_back((of_running_attempt(one->what) ? "!" : "") + one->id.key);
+            throw_for(one->id.key);
             if (one->id.key == "bad") {
                 one->answer = failure{.code = errc::conflict};
             } else {
@@ -30,6 +33,13 @@ public:
 
     std::vector<std::vector<std::string>> batches;
     std::function<void()> meanwhile; // runs once, while a batch is being executed
+
+private:
+    static void throw_for(const std::string& key) {
+        if (key == "no memory") throw std::bad_alloc{};
+        if (key == "no luck") throw std::runtime_error{"no luck"};
+        if (key == "no name") throw 13;
+    }
 };
 
 using batches = std::vector<std::vector<std::string>>;
@@ -315,6 +325,39 @@ TEST_F(Lane, EveryCommandSucceedsOrFailsAlone) {
 
     EXPECT_EQ(answered.size(), 3U);
     EXPECT_EQ(failures, (std::vector{errc::conflict}));
+}
+
+TEST_F(Lane, BackendThatThrowsLeavesThoseItHasNotAnsweredInDoubt) {
+    submit("a");
+    submit("no luck");
+    submit("z");
+
+    drain();
+
+    EXPECT_EQ(answered.size(), 3U);
+    EXPECT_EQ(failures, (std::vector{errc::internal, errc::internal}));
+}
+
+TEST_F(Lane, BlockingCallerIsToldWhatTheBackendThrew) {
+    const auto failure_for = [&](const char* key) {
+        return describe(lane.call({"t", "o", key}, commands::begin{}, {}).error());
+    };
+
+    EXPECT_EQ(failure_for("no memory"), "no_space (may have been applied): out of memory");
+    EXPECT_EQ(failure_for("no luck"),
+              "internal (may have been applied): the driver threw: no luck");
+    EXPECT_EQ(failure_for("no name"), "internal (may have been applied): the driver threw");
+}
+
+TEST_F(NarrowLane, GoesOnAfterABackendThatThrows) {
+    for (const char* key : {"a", "no luck", "z"}) submit(key);
+
+    EXPECT_TRUE(lane.pump());
+    EXPECT_TRUE(lane.call({"t", "o", "b"}, commands::lookup{}, {}));
+
+    EXPECT_EQ(answered, (std::vector<std::string>{"a", "no luck", "z"}));
+    EXPECT_EQ(failures, (std::vector{errc::internal}));
+    EXPECT_TRUE(lane.close());
 }
 
 TEST_F(Lane, CompletionMaySubmit) {
