@@ -112,6 +112,9 @@ void backend::execute(std::span<job* const> batch) {
         session_.drop();
         fail_all(usual, out_of_memory());
         fail_all(locked, out_of_memory());
+    } catch (...) {
+        session_.drop();
+        throw;
     }
 }
 

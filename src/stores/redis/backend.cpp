@@ -53,7 +53,13 @@ void backend::execute(std::span<job* const> batch) {
         counters_->count_batch(batch.size());
     }
     const std::lock_guard lock{on_->mutex};
-    for (int round = 0; !open_.empty() && round < rounds_max; ++round) exchange(on_->it);
+    try {
+        for (int round = 0; !open_.empty() && round < rounds_max; ++round) exchange(on_->it);
+    } catch (...) {
+        // The replies that are still to come must not be taken for those of the next batch.
+        on_->it.close();
+        throw;
+    }
     for (task& one : open_) one.give_up(contended());
     if (requests_.capacity() > request_bytes_kept) std::string{}.swap(requests_);
 }

@@ -49,6 +49,17 @@ result<std::unique_ptr<backend>> backend::open(const sqlite_options& options, wr
 }
 
 void backend::execute(std::span<job* const> batch) {
+    try {
+        execute_batch(batch);
+    } catch (...) {
+        // In the middle of anything: an answer may be that of a transaction which ends here.
+        on_->rollback();
+        for (job* one : batch) one->answer.reset();
+        throw;
+    }
+}
+
+void backend::execute_batch(std::span<job* const> batch) {
     const auto rest = repeats_ ? answer_repeats(batch) : batch;
     if (!rest.empty() && transact(rest) == verdict::culprit_unknown) transact_one_by_one(rest);
     learn_from(batch);

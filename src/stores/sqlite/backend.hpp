@@ -35,6 +35,7 @@ private:
     backend(const sqlite_options& options, write_gate& gate)
         : lock_wait_(options.lock_wait), gate_(gate) {}
 
+    void execute_batch(std::span<job* const> batch);
     // Answers what a look at the records can answer, without the write lock; returns the rest.
     [[nodiscard]] std::span<job* const> answer_repeats(std::span<job* const> batch);
     void learn_from(std::span<job* const> batch);

@@ -396,5 +396,36 @@ TEST(RedisTimeToLive, WhatAnOperatorMustSettleStays) {
     EXPECT_FALSE(time_to_live(it, noon));
 }
 
+// A transport of the user's own may throw, and any reply can be more than there is memory for.
+class throwing_transport final : public redis_transport {
+public:
+    result<std::size_t> send(std::string_view bytes, duration) override { return bytes.size(); }
+    result<std::size_t> receive(std::span<char> into, duration) override {
+        if (!greeting_.empty()) {
+            std::copy(greeting_.begin(), greeting_.end(), into.begin());
+            return std::exchange(greeting_, {}).size();
+        }
+        throw std::bad_alloc{};
+    }
+
+private:
+    std::string_view greeting_ = hello;
+};
+
+TEST_F(RedisBackend, ConnectionIsNotUsedAgainAfterAnException) {
+    server_.connection({.answers = std::string{hello} + at_noon()});
+    const auto connect = [&, first = true]() mutable {
+        if (!std::exchange(first, false)) return server_.maker()();
+        return result<std::unique_ptr<redis_transport>>{std::make_unique<throwing_transport>()};
+    };
+    backend tested{std::make_shared<shared_link>(link_options{.connect = connect}), setting_,
+                   &counters_};
+    EXPECT_THROW(run_on(tested, {begin_of()}), std::bad_alloc);
+
+    const auto done = run_on(tested, {begin_of()});
+
+    EXPECT_EQ(said<answers::started>(done[0]).lease_until, noon + seconds{30});
+}
+
 } // namespace
 } // namespace semel::redis
