@@ -240,6 +240,12 @@ private:
                            [&](const auto& one) { return one.second.id == id; });
     }
 
+    // Replies that are still to come must not be taken for those of the next requests.
+    failure left_unread(failure why) {
+        on_.close();
+        return why;
+    }
+
     result<void> count_deliveries(std::size_t first) {
         if (first == batch_.size()) return {};
         if (auto connected = on_.ready(); !connected) return connected;
@@ -250,7 +256,7 @@ private:
         if (auto sent = on_.send(requests_); !sent.done) return std::move(sent.done).error();
         for (std::size_t i = first; i < ids_.size(); ++i) {
             const auto got = reply();
-            if (!got) return got.error();
+            if (!got) return left_unread(got.error());
             const bool known = (*got)->items.size() == 1 && (*got)->items[0].items.size() == 4;
             if (known) {
                 batch_[i].deliveries =
@@ -278,7 +284,7 @@ private:
         if (auto connected = on_.ready(); !connected) return connected;
         if (auto sent = on_.send(requests_); !sent.done) return std::move(sent.done).error();
         for (std::size_t i = 0; i < acknowledgements; ++i) {
-            if (auto got = reply(); !got) return std::move(got).error();
+            if (auto got = reply(); !got) return left_unread(std::move(got).error());
         }
         std::optional<failure> refused;
         std::vector<std::string_view> kept;

@@ -13,6 +13,9 @@ namespace {
 
 // Full looks at a shard take at most this share of the time.
 constexpr int rescan_share = 10;
+// A look that has not come to the end of its shard by so many times `rescan` begins anew all the
+// same: what comes in faster than it is delivered must not keep keys waiting whose time has come.
+constexpr int look_rescans_max = 30;
 
 class ordered_worker final : public worker {
 public:
@@ -35,6 +38,8 @@ public:
     // Says that this one is alive, renews its shards and looks around.
     void keep(table& with) override {
         if (local_clock::now() < attend_at_) return;
+        const std::lock_guard attending{attending_};
+        if (has_left_) return;
         const local_time sent = local_clock::now();
         // Applications may append to more shards than this relay was told of.
         const auto used = with.shards_used();
@@ -139,6 +144,11 @@ private:
 
     void leave() {
         while (!owned_.empty()) give_one();
+        {
+            // The keeper would announce this one again, and the others leave its share to nobody.
+            const std::lock_guard attending{attending_};
+            has_left_ = true;
+        }
         if (const auto left = table_->leave(owner_); !left) failed(left.error());
     }
 
@@ -216,7 +226,11 @@ private:
         if (reached) on.at_end = false;
         const auto opens = on.line.opens();
         const bool due = now >= on.rescan_at || (opens && now >= *opens);
-        if (!due) return true;
+        // Not before it was at the end: many keys that fail, at the head of the shard, would else
+        // keep it from ever reaching the rows behind them.
+        const bool through = on.whole_look || on.rescan_at == local_time{} ||
+                             now >= on.rescan_at + options().rescan * look_rescans_max;
+        if (!due || !through) return true;
         if (!settle(on)) return false;
         auto dead = table_->tidy_shard(on.lock);
         if (!dead) {
@@ -248,7 +262,9 @@ private:
         if (batch.empty()) return false;
         --on.careful;
         message& one = batch.front();
-        if (one.attempts >= options().retry.attempts_max) {
+        // A blocked key is tried for ever, and has been tried often if the sink was away for long.
+        const bool bounded = options().on_failure != key_policy::block;
+        if (bounded && one.attempts >= options().retry.attempts_max) {
             judge(on, one,
                   {.how = delivered::rejected, .error = "tried too often without an answer"}, 0);
             return true;
@@ -322,6 +338,8 @@ private:
     std::uint64_t adjusted_ = 0;
 
     local_time attend_at_ = {}; // the keeper's
+    std::mutex attending_;      // held while the keeper speaks for this one
+    bool has_left_ = false;     // guarded by attending_
 
     std::mutex mutex_;
     shards_seen seen_;        // guarded by mutex_

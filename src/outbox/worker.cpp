@@ -10,6 +10,15 @@ namespace semel::outbox {
 
 namespace {
 
+// Enough for an operator, and little beside the event itself.
+constexpr std::size_t error_bytes_max = 2'048;
+
+// A sink may answer with all that it was told. What the table cannot take would never be settled,
+// nor what was delivered beside it.
+void shorten(std::string& error) {
+    if (error.size() > error_bytes_max) error.resize(error_bytes_max);
+}
+
 relay_options completed(relay_options given) {
     if (given.wake == nullptr) given.wake = std::make_shared<wake_signal>();
     if (given.log == nullptr) given.log = null_logger();
@@ -53,6 +62,7 @@ std::vector<delivery> worker::deliver(std::span<const message> batch, order kept
         answers.assign(batch.size(), {.how = delivered::later, .error = thrown.what()});
     }
     metrics().delivery.record(std::chrono::steady_clock::now() - start);
+    for (auto& one : answers) shorten(one.error);
     const auto now = std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());
     std::size_t confirmed = 0;
     std::size_t repeats = 0;

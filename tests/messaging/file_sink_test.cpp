@@ -91,6 +91,21 @@ TEST_F(FileSink, WhatAFullDiskHasNotTakenIsLaterAndItsKeyHeld) {
     EXPECT_EQ(nlohmann::json::parse(lines().back())["id"], "e-1");
 }
 
+TEST_F(FileSink, EndsALineThatAnotherWorkerWasCutShortIn) {
+    auto mine = outbox::open_sink(url("?sync=no")).value();
+    auto others = outbox::open_sink(url("?sync=no")).value();
+    deliver(*mine, events(1));
+    // As a full disk would have it, and then it has room again.
+    std::ofstream{folder_ / "events.jsonl", std::ios::app} << "{\"id\":\"e-";
+
+    deliver(*others, events(1));
+    deliver(*mine, events(1));
+
+    ASSERT_EQ(lines().size(), 4U);
+    EXPECT_EQ(nlohmann::json::parse(lines()[2])["id"], "e-1");
+    EXPECT_EQ(nlohmann::json::parse(lines()[3])["id"], "e-1");
+}
+
 TEST(OpenSink, AnUnknownSchemeListsTheKnownOnes) {
     const auto got = outbox::open_sink("kafka://127.0.0.1");
 

@@ -104,6 +104,54 @@ TEST_P(OutboxOrdered, ABlockedKeyHoldsItsOwnAndNobodyElse) {
     EXPECT_EQ(log_.of_key("key-1"), numbers(1, 4, 40));
 }
 
+// So many that one of them is to be tried again whenever the relay looks.
+TEST_P(OutboxOrdered, ManyKeysThatFailDoNotKeepItFromTheRowsBehindThem) {
+    at_->fill(6'000, 2'000, 0, 1);
+    at_->append({{.topic = "orders", .key = "good", .payload = "good"}}, {.shards = 1});
+    auto options = ordered();
+    options.shards = 1;
+    options.rescan = 1s;
+    const auto running = start(options, [&](const message& one) -> delivery {
+        if (one.event.key != "good") return {delivered::later, "busy"};
+        return {delivered::yes};
+    });
+
+    EXPECT_TRUE(eventually([&] { return log_.size() == 1; }));
+}
+
+// The sink was away for hours, and then the relay was killed.
+TEST_P(OutboxOrdered, ABlockedKeyIsTriedAlsoAfterACrashHoweverOftenItWasBefore) {
+    at_->fill(3, 1, 0, 1);
+    at_->sql("UPDATE " + at_->table_name() + " SET attempts = 100");
+    const auto killed = at_->open();
+    ASSERT_EQ(killed->attend({1, 1}, 1, 1ms).value().free.size(), 1U);
+    ASSERT_TRUE(killed->take(0, {1, 1}, 1ms).value());
+    auto options = ordered();
+    options.shards = 1;
+    options.retry.first = options.retry.last = 10min;
+    const auto running = start(options);
+
+    EXPECT_TRUE(eventually([&] { return log_.size() == 3; }));
+}
+
+TEST_P(OutboxOrdered, ARelayThatHasEndedIsNotCountedAnyMore) {
+    auto options = ordered();
+    options.workers = 2;
+    std::atomic<bool> held = false;
+    const auto running = start(options, [&](const message&) -> delivery {
+        held = true;
+        std::this_thread::sleep_for(5s);
+        return {delivered::yes};
+    });
+    at_->fill(1, 1, 0, 4);
+    ASSERT_TRUE(eventually([&] { return held.load(); }));
+    running->stop();
+
+    EXPECT_EQ(at_->sql("SELECT count(*) FROM " + at_->prefix() +
+                       "outbox_shard WHERE shard_id < 0 OR lock_until <> 0"),
+              "0");
+}
+
 TEST_P(OutboxOrdered, ASkippedEventIsADeadLetterAndItsKeyGoesOn) {
     at_->fill(40, 4, 0, 4);
     const auto running = start(ordered(key_policy::skip), [](const message& one) -> delivery {

@@ -47,6 +47,20 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(All, OutboxRelay, testing::Values("postgres", "mysql", "sqlite"));
 
+TEST_P(OutboxRelay, AVeryLongErrorOfASinkIsCutAndKeepsNothingUp) {
+    at_->fill(20);
+
+    drain(until_empty(), [](const message& one) -> delivery {
+        if (one.event.payload == "7") return {delivered::rejected, std::string(100'000, 'x')};
+        return {delivered::yes};
+    });
+
+    EXPECT_EQ(log_.size(), 19U);
+    const auto dead = at_->open()->list({}).value();
+    ASSERT_EQ(dead.size(), 1U);
+    EXPECT_EQ(dead[0].last_error, std::string(2'048, 'x'));
+}
+
 TEST_P(OutboxRelay, DeliversEveryEventOnceAndRemovesIt) {
     const auto ids = at_->fill(2'000);
 

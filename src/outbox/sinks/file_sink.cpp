@@ -1,6 +1,7 @@
 #include "outbox/sinks/file_sink.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,17 +27,39 @@ std::string system_text(std::string_view doing, int error) {
     return std::string{doing} + ": " + std::generic_category().message(error);
 }
 
-// One write for a batch. A line that a full disk has cut short is ended before the next one, so
-// that a reader loses only the torn line, which counts as not delivered.
+// A crash, or a full disk, may have left half a line behind.
+bool ends_within_line(int file) {
+    char last = '\n';
+    const off_t size = ::lseek(file, 0, SEEK_END);
+    return size > 0 && ::pread(file, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+// Of all who write to the file, one at a time. No lock where there is none to be had.
+class file_lock {
+public:
+    explicit file_lock(int file) : file_(file) { static_cast<void>(::flock(file_, LOCK_EX)); }
+    file_lock(const file_lock&) = delete;
+    file_lock& operator=(const file_lock&) = delete;
+    ~file_lock() { static_cast<void>(::flock(file_, LOCK_UN)); }
+
+private:
+    const int file_;
+};
+
+// One write for a batch. A line that a full disk has cut short is ended before the next one, no
+// matter whose, so that a reader loses only the torn line, which counts as not delivered.
 class file_sink final : public sink {
 public:
-    file_sink(int file, syncing sync) : file_(file), sync_(sync) {}
+    file_sink(int file, syncing sync)
+        : file_(file), sync_(sync), readable_(file != STDOUT_FILENO) {}
     ~file_sink() override {
         if (file_ != STDOUT_FILENO) ::close(file_);
     }
 
     void deliver(std::span<const message> batch, order kept, std::span<delivery> answers) override {
-        lines_.assign(torn_ ? "\n" : "");
+        const file_lock alone{readable_ ? file_ : -1};
+        const bool torn = readable_ ? ends_within_line(file_) : torn_;
+        lines_.assign(torn ? "\n" : "");
         ends_.clear();
         for (const auto& one : batch) {
             append_json_line(lines_, one);
@@ -54,8 +77,6 @@ public:
         std::fill_n(answers.begin(), done, delivery{.how = delivered::yes});
         give_back(batch, kept, answers, why, done);
     }
-
-    void begin_with_line_end() { torn_ = true; }
 
 private:
     struct written {
@@ -79,6 +100,7 @@ private:
 
     const int file_;
     const syncing sync_;
+    const bool readable_; // others may write to it, and leave half a line
     bool torn_ = false;
     std::string lines_;
     std::vector<std::size_t> ends_;
@@ -90,13 +112,6 @@ result<syncing> read_sync(url_parameters& given) {
     if (word == "yes") return syncing::yes;
     if (word == "no") return syncing::no;
     return refused("parameter sync of a file sink must be yes or no");
-}
-
-// A crash may have left half a line behind.
-bool ends_within_line(int file) {
-    char last = '\n';
-    const off_t size = ::lseek(file, 0, SEEK_END);
-    return size > 0 && ::pread(file, &last, 1, size - 1) == 1 && last != '\n';
 }
 
 } // namespace
@@ -122,9 +137,7 @@ result<std::unique_ptr<sink>> open_file_sink(const store_url& url, const sink_op
                        .possible = effect::none,
                        .detail = system_text("cannot open " + path, errno)};
     }
-    auto made = std::make_unique<file_sink>(file, *sync);
-    if (ends_within_line(file)) made->begin_with_line_end();
-    return std::unique_ptr<sink>{std::move(made)};
+    return std::unique_ptr<sink>{std::make_unique<file_sink>(file, *sync)};
 }
 
 } // namespace semel::outbox
