@@ -72,7 +72,9 @@ TEST(RedisLink, RepliesMayComeByteByByte) {
 TEST(RedisLink, LargeRepliesAreTakenWhole) {
     scripted_server server;
     const std::string large(3'000'000, 'x');
-    server.connection({.answers = "+OK\r\n" + bulk(large) + bulk("small"), .piece = 100'000});
+    server.connection({.answers = "+OK\r\n" + bulk(large) + bulk("small"),
+                       .piece = 100'000,
+                       .come = lines::order::at_once});
     link on{{.connect = server.maker()}};
     ASSERT_TRUE(on.ready());
     ASSERT_TRUE(on.send("two requests").done);

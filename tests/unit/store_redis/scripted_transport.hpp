@@ -30,6 +30,8 @@ struct lines {
     std::size_t piece = std::string::npos; // bytes it gives at a time
     // When the answers are used up: closed, or silent.
     enum class end { closed, silent } then = end::closed;
+    // When they may be had: one for each request, as of a server, or before anything is asked.
+    enum class order { in_turn, at_once } come = order::in_turn;
     int receives = 0; // how often it was asked for bytes
 };
 
@@ -42,25 +44,41 @@ public:
         if (room == 0) return cut_off();
         const std::size_t taken = std::min(room, bytes.size());
         own_->sent += bytes.substr(0, taken);
+        asked_ += bytes.substr(0, taken);
+        take_requests();
         return taken;
     }
 
     result<std::size_t> receive(std::span<char> into, duration) override {
         auto& left = own_->answers;
         ++own_->receives;
-        if (left.empty()) {
-            if (own_->then == lines::end::silent) return too_late();
-            return std::size_t{0};
-        }
-        const std::size_t given = std::min({left.size(), into.size(), own_->piece});
+        if (left.empty() && own_->then == lines::end::closed) return std::size_t{0};
+        if (own_->come == lines::order::at_once) due_ = left.size();
+        if (due_ == 0) return too_late();
+        const std::size_t given = std::min({due_, into.size(), own_->piece});
         std::copy_n(left.begin(), given, into.begin());
         left.erase(0, given);
+        due_ -= given;
         return given;
     }
 
 private:
+    // Another answer is due for every request that is whole; what is no answer comes as it is.
+    void take_requests() {
+        value read;
+        for (auto got = parse(asked_, read); got.status == parse_status::complete;
+             got = parse(asked_, read)) {
+            asked_.erase(0, got.bytes);
+            const auto answer = parse(std::string_view{own_->answers}.substr(due_), read);
+            const bool whole = answer.status == parse_status::complete;
+            due_ = whole ? due_ + answer.bytes : own_->answers.size();
+        }
+    }
+
     // Shared with the test, which looks at it afterwards.
     const std::shared_ptr<lines> own_;
+    std::string asked_;   // of a request that is not whole yet
+    std::size_t due_ = 0; // bytes of the answers to what was asked
 };
 
 // Hands out one scripted connection after the other, then none.
