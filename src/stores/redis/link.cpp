@@ -72,7 +72,7 @@ result<transport_maker> make_transport_maker(const redis_options& options) {
 
 result<void> link::ready() {
     const local_time now = local_clock::now();
-    if (stream_ != nullptr && now - last_used_ > idle_max && spoke_unasked(*stream_)) close();
+    if (stream_ != nullptr && !at_rest(now)) close();
     if (stream_ != nullptr) return {};
     if (now < next_try_) return last_failure_;
     auto done = connect();
@@ -85,6 +85,12 @@ result<void> link::ready() {
     pause_ = std::clamp(2 * pause_, pause_first, pause_max);
     next_try_ = local_clock::now() + pause_;
     return done;
+}
+
+// What is left over of the last exchange would be taken for the answer to the next request.
+bool link::at_rest(local_time now) {
+    if (taken_ != filled_) return false;
+    return now - last_used_ <= idle_max || !spoke_unasked(*stream_);
 }
 
 result<void> link::connect() {

@@ -34,7 +34,8 @@ class link {
 public:
     explicit link(link_options options) : options_(std::move(options)) {}
 
-    // Connects if need be. After a failed try the next ones fail at once for a growing while.
+    // Connects if need be, also where the server has said more than it was asked. After a failed
+    // try the next ones fail at once for a growing while.
     [[nodiscard]] result<void> ready();
 
     // The usual exchange: send() all requests, then receive() that many replies, all within the
@@ -56,6 +57,7 @@ public:
     void close();
 
 private:
+    [[nodiscard]] bool at_rest(local_time now);
     [[nodiscard]] result<void> connect();
     [[nodiscard]] result<void> introduce();
     [[nodiscard]] result<const value*> next_value();

@@ -127,6 +127,19 @@ TEST(RedisLink, ABrokenConnectionIsMadeAnew) {
     EXPECT_EQ((*got)->text, "PONG");
 }
 
+TEST(RedisLink, AReplyTooManyIsNotTheAnswerToTheNextRequest) {
+    scripted_server server;
+    server.connection({.answers = "+OK\r\n+first\r\n+too many\r\n", .come = lines::order::at_once});
+    server.connection({.answers = "+OK\r\n+second\r\n"});
+    link on{{.connect = server.maker()}};
+    ASSERT_EQ(on.ask({"GET"}).value()->text, "first");
+
+    const auto got = on.ask({"GET"});
+
+    ASSERT_TRUE(got) << describe(got.error());
+    EXPECT_EQ((*got)->text, "second");
+}
+
 TEST(RedisLink, AfterAFailedTryTheNextFailAtOnce) {
     scripted_server server;
     link on{{.connect = server.maker()}};
