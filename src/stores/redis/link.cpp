@@ -207,8 +207,9 @@ result<void> link::fill(std::size_t wanted) {
     if (input_.size() - taken_ < needed) {
         input_.erase(0, taken_);
         filled_ -= std::exchange(taken_, 0);
-        // Doubled: an array of unknown length would otherwise come a byte at a time.
-        if (input_.size() < needed) input_.resize(std::max(needed, 2 * filled_));
+        // Doubled: what a length announces has to arrive before memory is spent on it, and an array
+        // of unknown length would otherwise come a byte at a time.
+        input_.resize(std::max({input_.size(), input_bytes_min, 2 * filled_}));
     }
     auto got = stream_->receive(std::span{input_}.subspan(filled_), left());
     if (!got) return std::move(got).error();

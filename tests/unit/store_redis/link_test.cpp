@@ -101,6 +101,17 @@ TEST(RedisLink, LongArraysAreTakenInFewPieces) {
     EXPECT_LT(seen->receives, 20);
 }
 
+TEST(RedisLink, MemoryIsSpentOnWhatArrivesAndNotOnWhatIsAnnounced) {
+    scripted_server server;
+    const auto seen = server.connection({.answers = "+OK\r\n$536000000\r\nand no more"});
+    link on{{.connect = server.maker()}};
+
+    const auto got = on.ask({"GET"});
+
+    EXPECT_EQ(got.error().code, errc::unavailable);
+    EXPECT_LT(seen->room_max, 1'000'000U);
+}
+
 TEST(RedisLink, SomethingThatIsNoRedisIsNoStore) {
     scripted_server server;
     server.connection({.answers = "HTTP/1.1 400 Bad Request\r\n"});

@@ -32,7 +32,8 @@ struct lines {
     enum class end { closed, silent } then = end::closed;
     // When they may be had: one for each request, as of a server, or before anything is asked.
     enum class order { in_turn, at_once } come = order::in_turn;
-    int receives = 0; // how often it was asked for bytes
+    int receives = 0;         // how often it was asked for bytes
+    std::size_t room_max = 0; // for how many at most
 };
 
 class scripted_transport final : public redis_transport {
@@ -52,6 +53,7 @@ public:
     result<std::size_t> receive(std::span<char> into, duration) override {
         auto& left = own_->answers;
         ++own_->receives;
+        own_->room_max = std::max(own_->room_max, into.size());
         if (left.empty() && own_->then == lines::end::closed) return std::size_t{0};
         if (own_->come == lines::order::at_once) due_ = left.size();
         if (due_ == 0) return too_late();
