@@ -224,22 +224,19 @@ connection_use task::hear(const value& got, const result<time_point>& now) {
     using type = value::type;
     if (got.is(type::error)) return hear_error(got.text);
     if (!next_) return hear_looked(got, now);
-    if (got.is(type::integer)) {
-        hear_done(time_in(got));
-        return connection_use::keep;
-    }
     const bool pair =
         got.is(type::array) && got.items.size() == 2 && got.items[0].is(type::integer);
-    if (!pair) {
+    const bool renews = next_ == script::renew;
+    if (got.is(type::integer) && !renews) {
+        hear_done(time_in(got));
+    } else if (pair && renews && got.items[1].is(type::integer)) {
+        ++written_;
+        reply_with(answers::renewed{.lease_until = time_in(got.items[1])}, time_in(got.items[0]));
+    } else if (pair && (got.items[1].is(type::bulk) || got.items[1].is(type::nil))) {
+        judge(time_in(got.items[0]), got.items[1]);
+    } else {
         give_up(not_understood());
         return connection_use::replace;
-    }
-    const time_point then = time_in(got.items[0]);
-    if (got.items[1].is(type::integer)) {
-        ++written_;
-        reply_with(answers::renewed{.lease_until = time_in(got.items[1])}, then);
-    } else {
-        judge(then, got.items[1]);
     }
     return connection_use::keep;
 }

@@ -364,6 +364,33 @@ TEST_F(RedisBackend, AnAnswerNoScriptGivesIsNotUnderstood) {
     EXPECT_EQ(why(done[0]).possible, effect::unknown);
 }
 
+TEST_F(RedisBackend, AnAnswerOfAnotherScriptIsNotUnderstood) {
+    const std::string two_times = "*2\r\n" + at_noon() + at_noon();
+    const std::pair<command, std::string> wrong[]{
+        {commands::renew{.by = mine, .lease = seconds{30}}, at_noon()},
+        {commands::begin{begin_of()}, two_times},
+        {commands::complete{.by = mine}, two_times},
+        {commands::fail{.by = mine}, "*2\r\n" + at_noon() + "+OK\r\n"},
+    };
+    for (const auto& [what, answer] : wrong) {
+        server_.connection({.answers = std::string{hello} + answer});
+
+        const auto done = run({what});
+
+        EXPECT_EQ(why(done[0]).code, errc::not_a_store) << answer;
+        EXPECT_EQ(why(done[0]).possible, effect::unknown) << answer;
+    }
+}
+
+TEST_F(RedisBackend, ARenewalTellsUntilWhenTheLeaseIs) {
+    server_.connection({.answers = std::string{hello} + "*2\r\n" + at_noon() + at_noon()});
+
+    const auto done = run({commands::renew{.by = mine, .lease = seconds{30}}});
+
+    EXPECT_EQ(said<answers::renewed>(done[0]).lease_until, noon);
+    EXPECT_EQ(counters_.record_writes.get(), 1U);
+}
+
 // ---- how long records live
 
 TEST(RedisTimeToLive, FinishedRecordsGoAMinuteAfterTheirTime) {
