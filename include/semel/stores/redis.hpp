@@ -88,7 +88,8 @@ struct redis_options {
     std::size_t batch_max = 256;                // commands per round trip
 
     // Instead of host, port and tls: called for every connection the store needs, also to replace a
-    // broken one, from any of its threads. User, password and database are still sent if set.
+    // broken one, from any of its threads. User, password and database are still sent if set. What
+    // it or its transports throw is errc::internal to the commands that needed them.
     std::function<result<std::unique_ptr<redis_transport>>()> connect = {};
     redis_connections connections = redis_connections::one_per_lane;
 

@@ -47,27 +47,37 @@ result<time_point> time_of(const value& got) {
 } // namespace
 
 void backend::execute(std::span<job* const> batch) {
-    open_.clear();
-    for (job* one : batch) open_.emplace_back(*one, setting_, begins_.next());
     if (counters_ != nullptr) {
         counters_->count_batch(batch.size());
     }
     const std::lock_guard lock{on_->mutex};
     try {
-        for (int round = 0; !open_.empty() && round < rounds_max; ++round) exchange(on_->it);
+        run(batch, on_->it);
     } catch (...) {
-        // The replies that are still to come must not be taken for those of the next batch.
+        // In the middle of anything; the connection goes with it.
         on_->it.close();
-        throw;
+        const failure why = caught_failure();
+        give_up_from(0, why);
+        for (job* one : batch) {
+            if (!one->answer) one->answer = why; // it has not become a task yet
+        }
     }
-    for (task& one : open_) one.give_up(contended());
     if (requests_.capacity() > request_bytes_kept) std::string{}.swap(requests_);
+}
+
+void backend::run(std::span<job* const> batch, link& on) {
+    accepted_ = 0;
+    open_.clear();
+    for (job* one : batch) open_.emplace_back(*one, setting_, begins_.next());
+    for (int round = 0; !open_.empty() && round < rounds_max; ++round) exchange(on);
+    for (task& one : open_) one.give_up(contended());
 }
 
 // One round trip for all that is open; what is answered by it is open no more.
 void backend::exchange(link& on) {
+    accepted_ = 0;
     if (auto connected = on.ready(); !connected) {
-        give_up_from(0, connected.error(), 0);
+        give_up_from(0, connected.error());
         return open_.clear();
     }
     requests_.clear();
@@ -79,8 +89,10 @@ void backend::exchange(link& on) {
         one.ask(requests_);
         ends_.push_back(requests_.size());
     }
-    if (auto sent = on.send(requests_); !sent.done) {
-        give_up_from(0, sent.done.error(), sent.accepted);
+    const auto sent = on.send(requests_);
+    accepted_ = sent.accepted;
+    if (!sent.done) {
+        give_up_from(0, sent.done.error());
         return open_.clear();
     }
     take_replies(on);
@@ -93,12 +105,12 @@ void backend::take_replies(link& on) {
     result<time_point> now{time_point{}};
     if (asks_time_) {
         const auto got = on.receive();
-        if (!got) return give_up_from(0, got.error(), requests_.size());
+        if (!got) return give_up_from(0, got.error());
         now = time_of(**got);
     }
     for (std::size_t at = 0; at < open_.size(); ++at) {
         const auto got = on.receive();
-        if (!got) return give_up_from(at, got.error(), requests_.size());
+        if (!got) return give_up_from(at, got.error());
         task& one = open_[at];
         if (one.hear(**got, now) == connection_use::replace) after = connection_use::replace;
         if (!one.answered()) continue;
@@ -110,10 +122,11 @@ void backend::take_replies(link& on) {
 
 // No replies come any more. A request that the system has not even taken over in full was not
 // executed; any other may have been, or may still be.
-void backend::give_up_from(std::size_t first, const failure& why, std::size_t accepted) {
+void backend::give_up_from(std::size_t first, const failure& why) {
     for (std::size_t at = first; at < open_.size(); ++at) {
+        if (open_[at].answered()) continue;
         failure own = why;
-        const bool sent = at < ends_.size() && ends_[at] <= accepted;
+        const bool sent = at < ends_.size() && ends_[at] <= accepted_;
         own.possible = sent && open_[at].writes() ? effect::unknown : effect::none;
         open_[at].give_up(std::move(own));
     }

@@ -35,9 +35,10 @@ public:
     void execute(std::span<job* const> batch) override;
 
 private:
+    void run(std::span<job* const> batch, link& on);
     void exchange(link& on);
     void take_replies(link& on);
-    void give_up_from(std::size_t first, const failure& why, std::size_t accepted);
+    void give_up_from(std::size_t first, const failure& why);
 
     const std::shared_ptr<shared_link> on_;
     const task_setting& setting_;
@@ -47,7 +48,8 @@ private:
     std::vector<task> open_;        // not yet answered
     std::vector<std::size_t> ends_; // of each one's request
     std::string requests_;
-    bool asks_time_ = false; // they begin with a question for the time
+    std::size_t accepted_ = 0; // bytes of them that may have been sent
+    bool asks_time_ = false;   // they begin with a question for the time
     row_of_begins begins_;
 };
 

@@ -1,6 +1,8 @@
 #include "stores/redis/errors.hpp"
 
 #include <cerrno>
+#include <exception>
+#include <new>
 #include <string>
 #include <system_error>
 
@@ -92,6 +94,12 @@ errc code_of(int error) {
     }
 }
 
+failure thrown(std::string_view what) {
+    return {.code = errc::internal,
+            .possible = none,
+            .detail = "redis: an exception was thrown: " + std::string{what}};
+}
+
 } // namespace
 
 verdict verdict_of(std::string_view message) {
@@ -111,6 +119,20 @@ failure system_failure(std::string_view doing, int error) {
             .possible = effect::none,
             .detail =
                 "redis: " + std::string{doing} + ": " + std::generic_category().message(error)};
+}
+
+failure caught_failure() {
+    try {
+        throw;
+    } catch (const std::bad_alloc&) {
+        return {.code = errc::no_space,
+                .possible = effect::none,
+                .detail = "redis: this process is out of memory"};
+    } catch (const std::exception& error) {
+        return thrown(error.what());
+    } catch (...) {
+        return thrown("something that is no std::exception");
+    }
 }
 
 } // namespace semel::redis

@@ -24,4 +24,8 @@ struct verdict {
 // A failure of the stream, by errno. What it may have changed the caller must say.
 [[nodiscard]] failure system_failure(std::string_view doing, int error);
 
+// The exception that is being handled: out of memory, or thrown by a stream of the user's own. What
+// it may have changed the caller must say.
+[[nodiscard]] failure caught_failure();
+
 } // namespace semel::redis

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <utility>
 
 namespace semel::redis {
@@ -24,8 +25,12 @@ failure overloaded() {
 
 // ---- debts --------------------------------------------------------------------------------------
 
-void front_debts::add(std::string key) {
-    keys_.insert(std::move(key));
+void front_debts::add(const std::string& key) {
+    try {
+        keys_.insert(key);
+    } catch (const std::bad_alloc&) {
+        all_ = true; // which costs no memory
+    }
     if (keys_.size() <= debts_max) return;
     keys_.clear();
     all_ = true;
@@ -80,7 +85,9 @@ front_lane::front_lane(front_lane_options options)
       on_(std::move(options.link)),
       debts_(std::move(options.pattern)),
       rooms_(options.batch_max),
-      thread_([this] { run(); }) {}
+      thread_([this] { run(); }) {
+    batch_.reserve(1);
+}
 
 front_lane::~front_lane() {
     {
@@ -140,22 +147,31 @@ void front_lane::clear() {
 
 void front_lane::lead(std::unique_lock<std::mutex>& lock) {
     leading_ = true;
-    const auto end =
-        queue_.begin() + static_cast<std::ptrdiff_t>(std::min(queue_.size(), batch_max_));
-    const std::vector<ticket*> batch{queue_.begin(), end};
-    queue_.erase(queue_.begin(), end);
-    for (ticket* one : batch) one->taken = true;
+    take_batch();
     rooms_.next();
     if (std::exchange(clearing_, false)) debts_.add_all();
     lock.unlock();
 
-    execute(batch);
-    answer(batch);
+    execute(batch_);
+    answer(batch_);
 
     lock.lock();
     leading_ = false;
     owes_ = debts_.any();
     pass_on();
+}
+
+void front_lane::take_batch() {
+    batch_.clear();
+    try {
+        while (!queue_.empty() && batch_.size() < batch_max_) {
+            batch_.push_back(queue_.front());
+            queue_.front()->taken = true;
+            queue_.pop_front();
+        }
+    } catch (const std::bad_alloc&) {
+        // What has been taken is a batch too; for one there is always room.
+    }
 }
 
 // A seated caller leads next, else the lane's own thread.
@@ -186,13 +202,24 @@ void front_lane::run() {
 // ---- batches ------------------------------------------------------------------------------------
 
 void front_lane::execute(std::span<ticket* const> batch) {
+    try {
+        if (auto done = ask(batch); !done) give_up(batch, done.error());
+    } catch (...) {
+        // In the middle of anything; the connection goes with it.
+        on_.close();
+        give_up(batch, caught_failure());
+    }
+}
+
+result<void> front_lane::ask(std::span<ticket* const> batch) {
     if (debts_.any()) {
-        if (auto paid = debts_.pay(on_); !paid) return give_up(batch, paid.error());
+        if (auto paid = debts_.pay(on_); !paid) return paid;
     }
     // A second time for scripts that the server did not know.
     for (int round = 0; round < 2; ++round) {
-        if (auto done = exchange(batch); !done) return give_up(batch, done.error());
+        if (auto done = exchange(batch); !done) return done;
     }
+    return {};
 }
 
 result<void> front_lane::exchange(std::span<ticket* const> batch) {

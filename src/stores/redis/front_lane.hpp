@@ -25,7 +25,7 @@ public:
     explicit front_debts(std::string pattern) : pattern_(std::move(pattern)) {}
 
     [[nodiscard]] bool any() const { return all_ || !keys_.empty(); }
-    void add(std::string key);
+    void add(const std::string& key);
     void add_all() { all_ = true; }
     [[nodiscard]] result<void> pay(link& on);
 
@@ -66,7 +66,9 @@ private:
     void run();
 
     // By whoever leads.
+    void take_batch();
     void execute(std::span<ticket* const> batch);
+    [[nodiscard]] result<void> ask(std::span<ticket* const> batch);
     [[nodiscard]] result<void> exchange(std::span<ticket* const> batch);
     void give_up(std::span<ticket* const> batch, const failure& why);
     static void answer(std::span<ticket* const> batch);
@@ -80,6 +82,7 @@ private:
     link on_;
     front_debts debts_;
     std::string requests_;
+    std::vector<ticket*> batch_;
 
     std::mutex mutex_;
     std::condition_variable changed_;

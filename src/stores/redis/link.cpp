@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <type_traits>
 #include <utility>
 
 #include "stores/redis/errors.hpp"
@@ -36,6 +37,16 @@ failure no_redis(std::string_view why) {
             .detail = "redis: the server has sent " + std::string{why} +
                       "; is this the port of a Redis server, with the right scheme (redis:// or "
                       "rediss://)?"};
+}
+
+// The stream may be the user's own, and memory may run out: what is thrown is a failure like
+// others.
+template <class Act> std::invoke_result_t<Act> caught(Act act) {
+    try {
+        return act();
+    } catch (...) {
+        return caught_failure();
+    }
 }
 
 std::string request_of(const std::vector<std::string_view>& parts) {
@@ -75,7 +86,7 @@ result<void> link::ready() {
     if (stream_ != nullptr && !at_rest(now)) close();
     if (stream_ != nullptr) return {};
     if (now < next_try_) return last_failure_;
-    auto done = connect();
+    auto done = caught([this] { return connect(); });
     if (done) {
         pause_ = {};
         return done;
@@ -90,7 +101,9 @@ result<void> link::ready() {
 // What is left over of the last exchange would be taken for the answer to the next request.
 bool link::at_rest(local_time now) {
     if (taken_ != filled_) return false;
-    return now - last_used_ <= idle_max || !spoke_unasked(*stream_);
+    if (now - last_used_ <= idle_max) return true;
+    const auto spoke = caught([this]() -> result<bool> { return spoke_unasked(*stream_); });
+    return spoke && !*spoke;
 }
 
 result<void> link::connect() {
@@ -145,12 +158,22 @@ duration link::left() const {
     return std::max(until_ - local_clock::now(), duration{0});
 }
 
+// Some more of the requests to the stream.
+result<std::size_t> link::give(std::string_view requests, sending& made) {
+    try {
+        return stream_->send(requests.substr(made.accepted), left());
+    } catch (...) {
+        made.accepted = requests.size(); // nobody can say how much of it has left
+        return caught_failure();
+    }
+}
+
 link::sending link::send(std::string_view requests) {
     last_used_ = local_clock::now();
     until_ = last_used_ + options_.command_timeout;
     sending made;
     while (made.accepted < requests.size()) {
-        auto sent = stream_->send(requests.substr(made.accepted), left());
+        auto sent = give(requests, made);
         if (!sent || *sent == 0) {
             made.done = lose(sent ? closed_by_server() : std::move(sent).error());
             return made;
@@ -162,7 +185,7 @@ link::sending link::send(std::string_view requests) {
 }
 
 result<const value*> link::receive() {
-    auto got = next_value();
+    auto got = caught([this] { return next_value(); });
     if (!got) return lose(std::move(got).error());
     return got;
 }
@@ -170,7 +193,7 @@ result<const value*> link::receive() {
 result<const value*> link::hear(duration patience) {
     if (stream_ == nullptr) return closed_by_server();
     until_ = local_clock::now() + patience;
-    auto got = next_value();
+    auto got = caught([this] { return next_value(); });
     if (got) return got;
     if (got.error().code == errc::timed_out) return static_cast<const value*>(nullptr);
     return lose(std::move(got).error());

@@ -29,7 +29,7 @@ struct link_options {
     store_counters* counters = nullptr;
 };
 
-// One thread at a time.
+// One thread at a time. What the stream throws is a failure too, and the connection then gone.
 class link {
 public:
     explicit link(link_options options) : options_(std::move(options)) {}
@@ -60,6 +60,7 @@ private:
     [[nodiscard]] bool at_rest(local_time now);
     [[nodiscard]] result<void> connect();
     [[nodiscard]] result<void> introduce();
+    [[nodiscard]] result<std::size_t> give(std::string_view requests, sending& made);
     [[nodiscard]] result<const value*> next_value();
     [[nodiscard]] result<void> fill(std::size_t wanted);
     [[nodiscard]] duration left() const;
