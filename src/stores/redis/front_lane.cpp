@@ -161,13 +161,19 @@ void front_lane::lead(std::unique_lock<std::mutex>& lock) {
     pass_on();
 }
 
+// Nothing follows a script on the same record: were the script unknown, it would be asked again
+// after what follows it.
 void front_lane::take_batch() {
     batch_.clear();
     try {
+        std::set<std::string_view> scripted;
         while (!queue_.empty() && batch_.size() < batch_max_) {
-            batch_.push_back(queue_.front());
-            queue_.front()->taken = true;
+            ticket* const one = queue_.front();
+            if (scripted.contains(one->task.key())) break;
+            batch_.push_back(one);
+            one->taken = true;
             queue_.pop_front();
+            if (one->task.is_script()) scripted.insert(one->task.key());
         }
     } catch (const std::bad_alloc&) {
         // What has been taken is a batch too; for one there is always room.

@@ -43,6 +43,12 @@ front_task::front_task(std::string key, front_command what, redis_wake wake)
     if (std::holds_alternative<fronts::pass>(what_)) answer_ = front_sight{};
 }
 
+bool front_task::is_script() const {
+    return std::holds_alternative<fronts::put>(what_) ||
+           std::holds_alternative<fronts::settle>(what_) ||
+           std::holds_alternative<fronts::prolong>(what_);
+}
+
 void front_task::ask(std::string& to) const {
     std::visit([&](const auto& one) { ask_for(one, to); }, what_);
 }

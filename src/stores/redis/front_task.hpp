@@ -22,6 +22,8 @@ public:
     [[nodiscard]] bool failed() const { return answered() && !answer_->has_value(); }
     [[nodiscard]] bool forgets() const { return std::holds_alternative<fronts::forget>(what_); }
     [[nodiscard]] bool looks() const { return std::holds_alternative<fronts::look>(what_); }
+    // The server may not know it, and is then asked a second time.
+    [[nodiscard]] bool is_script() const;
     [[nodiscard]] const std::string& key() const { return key_; }
 
     // Appends the request.

@@ -1,5 +1,6 @@
 // Redis as a front: it does what the port says, forgets by itself, and pays its debts.
 #include <chrono>
+#include <future>
 #include <random>
 #include <thread>
 
@@ -182,6 +183,29 @@ TEST(RedisFrontFaults, ForgottenScriptsAreSentAgain) {
         const auto after = it->call(id, fronts::look{.token = 1, .life = seconds{30}}).value();
         EXPECT_EQ(after.entry, gate_of(fence));
     }
+}
+
+// The one script is unknown and the other is not: an end must still find the gate before it.
+TEST(RedisFrontFaults, AForgottenScriptIsNotOvertakenOnItsRecord) {
+    private_redis server;
+    auto options = server.options();
+    options.lanes = 1;
+    const auto it = open_redis_front(options).value();
+    const record_id id = id_of("k");
+    const fronts::settle end{.by = gate_of(1).holder, .end = replay_of(1), .life = minutes{5}};
+    ASSERT_TRUE(it->call(id, fronts::look{.token = 1, .life = minutes{5}}));
+    ASSERT_TRUE(it->call(id_of("another"), end));
+    std::promise<void> settled;
+
+    it->submit(id, fronts::pass{}, [&](const auto&) {
+        it->submit(id, fronts::put{.token = 1, .entry = gate_of(1), .life = seconds{20}},
+                   [](const auto&) {});
+        it->submit(id, end, [&](const auto&) { settled.set_value(); });
+    });
+    settled.get_future().wait();
+
+    EXPECT_EQ(it->call(id, fronts::look{.token = 2, .life = seconds{30}})->entry->what,
+              kind::replay);
 }
 
 // The front was told to forget while the server was away: nothing is seen before that is done.

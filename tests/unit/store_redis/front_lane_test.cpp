@@ -1,0 +1,68 @@
+// The lane of a front against a scripted server: order on one record, and calls from answers.
+#include "stores/redis/front_lane.hpp"
+
+#include <gmock/gmock.h>
+
+#include <future>
+
+#include "scripted_transport.hpp"
+#include "stores/redis/scripts.hpp"
+
+namespace semel::redis {
+namespace front_lane_test {
+namespace {
+
+using std::chrono::seconds;
+
+fronts::look some_look() {
+    return {.token = 1, .life = seconds{30}};
+}
+
+fronts::put some_put() {
+    return {.token = 1, .entry = {.holder = {.fence = 1}}, .life = seconds{20}};
+}
+
+fronts::settle some_settle() {
+    return {.by = {.fence = 1}, .end = {.what = front_entry::kind::replay}, .life = seconds{60}};
+}
+
+TEST(RedisFrontLane, WhatFollowsAnUnknownScriptOnItsRecordWaitsForIt) {
+    scripted_server server;
+    const auto seen = server.connection(
+        {.answers = std::string{hello} + "$-1\r\n-NOSCRIPT unknown\r\n:1\r\n:1\r\n"});
+    front_lane lane{{.link = {.connect = server.maker()}}};
+    std::promise<result<front_sight>> settled;
+
+    // Both are in the queue before the next batch is taken.
+    lane.submit("k", some_look(), [&](const auto&) {
+        lane.submit("k", some_put(), [](const auto&) {});
+        lane.submit("k", some_settle(), [&](auto got) { settled.set_value(std::move(got)); });
+    });
+
+    EXPECT_TRUE(settled.get_future().get());
+    const std::size_t put = seen->sent.find(text_of(script::front_put).text);
+    const std::size_t settle = seen->sent.find(text_of(script::front_advance).sha1);
+    ASSERT_NE(put, std::string::npos);
+    EXPECT_LT(put, settle) << "the end of an attempt came before its gate";
+}
+
+TEST(RedisFrontLane, LooksAtOneRecordShareARoundTrip) {
+    store_counters counters;
+    scripted_server server;
+    server.connection({.answers = std::string{hello} + "$-1\r\n$-1\r\n$-1\r\n:1\r\n"});
+    front_lane lane{{.link = {.connect = server.maker(), .counters = &counters}}};
+    std::promise<result<front_sight>> last;
+
+    lane.submit("other", some_look(), [&](const auto&) {
+        lane.submit("k", some_look(), [](const auto&) {});
+        lane.submit("k", some_look(), [](const auto&) {});
+        lane.submit("k", some_put(), [&](auto got) { last.set_value(std::move(got)); });
+    });
+
+    EXPECT_TRUE(last.get_future().get());
+    EXPECT_EQ(counters.round_trips.get(), 3U) << "of which one is for the connection";
+}
+
+} // namespace
+} // namespace front_lane_test
+} // namespace semel::redis
