@@ -111,7 +111,9 @@ public:
     // Never blocks. A look may be refused at once (errc::overloaded).
     virtual void submit(const record_id& id, front_command what, front_completion done) = 0;
 
-    // The same for a caller that can wait.
+    // The same for a caller that can wait. From a completion of a front it need not: it may fail at
+    // once, as if the front were away, but what is not a look takes effect in its turn all the
+    // same.
     virtual result<front_sight> call(const record_id& id, front_command what) = 0;
 
     // Forgets all records, or goes on trying as with forget. Blocking. For tests, which turn clocks

@@ -15,6 +15,16 @@ constexpr std::size_t debts_max = 65'536;
 constexpr auto debts_pause = std::chrono::milliseconds{100};
 constexpr std::size_t request_bytes_kept = std::size_t{4} << 20;
 
+// While this thread answers for a front it waits for none: its own lane goes on only afterwards,
+// and the thread that leads another may be waiting for this one.
+thread_local bool answering = false;
+
+failure not_waited() {
+    return {.code = errc::unavailable,
+            .possible = effect::unknown,
+            .detail = "redis: a completion of the front cannot wait for it"};
+}
+
 failure overloaded() {
     return {.code = errc::overloaded,
             .possible = effect::none,
@@ -117,6 +127,12 @@ void front_lane::submit(std::string key, front_command what, front_completion do
 }
 
 result<front_sight> front_lane::call(std::string key, front_command what) {
+    if (answering) {
+        // What must be told is told in its turn; what is not looked at is asked of the truth.
+        const bool looks = std::holds_alternative<fronts::look>(what);
+        if (!looks) submit(std::move(key), std::move(what), [](const auto&) {});
+        return not_waited();
+    }
     ticket mine{.task = {std::move(key), std::move(what), wake_}};
     std::unique_lock lock{mutex_};
     if (!admit(mine)) return overloaded();
@@ -258,6 +274,7 @@ void front_lane::give_up(std::span<ticket* const> batch, const failure& why) {
 }
 
 void front_lane::answer(std::span<ticket* const> batch) {
+    answering = true;
     room_waker wake;
     for (ticket* one : batch) {
         wake.go_on_to(one->room);
@@ -268,6 +285,7 @@ void front_lane::answer(std::span<ticket* const> batch) {
             one->finished = true; // the ticket lives on its thread's stack, and is gone now
         }
     }
+    answering = false;
 }
 
 } // namespace semel::redis

@@ -47,7 +47,7 @@ struct front_lane_options {
 
 // Thread-safe. A blocking caller that finds the lane idle runs the batch itself; everybody else is
 // served by the lane's own thread. Answers are given in the order of the commands, by whoever leads
-// and before the next batch.
+// and before the next batch. A call from such an answer does not wait, and fails.
 class front_lane {
 public:
     explicit front_lane(front_lane_options options);

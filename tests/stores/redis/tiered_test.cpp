@@ -1,5 +1,6 @@
 // Redis in front of a database: what the database is spared, and what happens when Redis is lost.
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "load.hpp"
@@ -91,6 +92,41 @@ TEST_F(RedisTiered, AnotherProcessReplaysFromTheFront) {
 
     EXPECT_EQ(std::get<answers::replay>(got.said).result.body, "once");
     EXPECT_EQ(seen.snapshot().commands[command{commands::begin{}}.index()].calls, before);
+}
+
+// Such an answer comes from the front, on the thread that asks it for everybody.
+TEST_F(RedisTiered, ACompletionMayCallBlocking) {
+    options_.lanes = 1;
+    const auto store = tiered(open_redis_front(options_).value(), make_memory_store({}));
+    const claim by = must_start(*store, id_of("k"), begin_of(1));
+    ASSERT_TRUE(store->call(id_of("k"), complete_of(by, "once")));
+    std::promise<result<reply>> nested;
+
+    store->submit({.id = id_of("k"), .what = begin_of(2)},
+                  [&](const auto&) { nested.set_value(store->call(id_of("k"), begin_of(3))); });
+
+    const auto got = nested.get_future().get().value();
+    EXPECT_EQ(std::get<answers::replay>(got.said).result.body, "once");
+}
+
+TEST_F(RedisTiered, WhatACompletionEndsLeavesNothingOldInTheFront) {
+    options_.lanes = 1;
+    const auto store = tiered(open_redis_front(options_).value(), make_memory_store({}));
+    const claim known = must_start(*store, id_of("known"), begin_of(1));
+    ASSERT_TRUE(store->call(id_of("known"), complete_of(known, "once")));
+    const claim by = must_start(*store, id_of("gated"), begin_of(2));
+    std::promise<void> ended;
+
+    store->submit({.id = id_of("known"), .what = begin_of(3)}, [&](const auto&) {
+        EXPECT_TRUE(store->call(id_of("gated"), complete_of(by, "twice")));
+        EXPECT_TRUE(store->call(id_of("known"), commands::remove{}));
+        ended.set_value();
+    });
+    ended.get_future().wait();
+
+    const auto got = store->call(id_of("gated"), begin_of(4)).value();
+    EXPECT_EQ(std::get<answers::replay>(got.said).result.body, "twice");
+    must_start(*store, id_of("known"), begin_of(5));
 }
 
 TEST_F(RedisTiered, EveryKeyIsExecutedOnceAndEverybodyGetsTheSameBytes) {
