@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "semel/stores/mysql.hpp"
 #include "semel/transaction.hpp"
 
 struct st_mysql; // MYSQL
@@ -28,6 +29,7 @@ struct mysql_transaction_options {
     // When the connection breaks during COMMIT, how long it is tried to connect again
     // (mariadb_reconnect) to find out what became of it.
     duration doubt_wait = std::chrono::seconds{5};
+    mysql_dialect dialect = mysql_dialect::automatic;
 };
 
 // Used by one thread at a time, like the connection, which must outlive it. Nothing of the

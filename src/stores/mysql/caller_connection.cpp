@@ -53,6 +53,7 @@ unsigned caller_connection::last_error() const {
 }
 
 mysql_dialect caller_connection::dialect() const {
+    if (dialect_ != mysql_dialect::automatic) return dialect_;
     const char* const version = mysql_get_server_info(it_);
     const bool mariadb =
         version != nullptr && std::string_view{version}.find("MariaDB") != std::string_view::npos;
@@ -73,21 +74,23 @@ result<std::vector<rows>> caller_connection::run_each(const std::vector<statemen
     for (const auto& one : all) {
         auto done = send(one.text, with, got);
         if (!done) return std::move(done).error();
-        if (one.what == statement::expects::one_row && mysql_affected_rows(it_) != 1) {
-            return changed();
-        }
+        if (one.what == statement::expects::one_row && *done != 1) return changed();
     }
     return got;
 }
 
-result<void> caller_connection::send(const std::string& text, commit with, std::vector<rows>& to) {
+result<std::uint64_t> caller_connection::send(const std::string& text, commit with,
+                                              std::vector<rows>& to) {
     if (mysql_real_query(it_, text.data(), text.size()) != 0) return failed(with);
+    std::uint64_t affected = 0;
     while (true) {
         MYSQL_RES* const one = mysql_store_result(it_);
         if (one == nullptr && mysql_field_count(it_) != 0) return failed(with);
         if (one != nullptr) to.emplace_back(one);
+        // Asking for the next result forgets it, also where there is none.
+        affected = mysql_affected_rows(it_);
         const int next = mysql_next_result(it_);
-        if (next < 0) return {};
+        if (next < 0) return affected;
         if (next > 0) return failed(with);
     }
 }

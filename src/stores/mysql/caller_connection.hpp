@@ -1,6 +1,7 @@
 // Somebody else's MYSQL*: statements that travel together, whatever its settings are.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ enum class commit { none, sent };
 // One thread at a time. Waits as long as the connection's own time-outs say.
 class caller_connection {
 public:
-    explicit caller_connection(st_mysql* handle) : it_(handle) {}
+    explicit caller_connection(st_mysql* handle, mysql_dialect dialect = mysql_dialect::automatic)
+        : it_(handle), dialect_(dialect) {}
 
     // No result waits to be fetched.
     [[nodiscard]] bool idle() const;
@@ -54,13 +56,16 @@ public:
     void clear();
 
 private:
-    [[nodiscard]] result<void> send(const std::string& text, commit with, std::vector<rows>& to);
+    // → rows that its last statement has changed.
+    [[nodiscard]] result<std::uint64_t> send(const std::string& text, commit with,
+                                             std::vector<rows>& to);
     [[nodiscard]] result<std::vector<rows>> run_each(const std::vector<statement>& all,
                                                      commit with);
     [[nodiscard]] failure failed(commit with);
 
     st_mysql* const it_;
-    unsigned long lost_id_ = 0; // the server's number of the connection that was lost
+    const mysql_dialect dialect_; // as asked for
+    unsigned long lost_id_ = 0;   // the server's number of the connection that was lost
     bool met_deadlock_ = false;
 };
 

@@ -20,7 +20,7 @@ public:
         : options_(std::move(options)),
           handle_(handle),
           texts_(options_.table_prefix),
-          on_(handle) {}
+          on_(handle, options_.dialect) {}
 
     result<void> begin(on_locked locked);
     result<void> join();
