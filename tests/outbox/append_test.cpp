@@ -91,6 +91,35 @@ TEST_P(OutboxAppend, RefusesToAppendOutsideOfATransaction) {
     EXPECT_EQ(at_->count(), "0");
 }
 
+// As a deadlock does: the server has rolled back and said no more than that there was an error.
+TEST(OutboxMysql, RefusesToAppendToATransactionThatAnErrorHasEnded) {
+    mysql_place at;
+    at.sql("BEGIN");
+    EXPECT_THROW(at.sql("BEGIN NOT ATOMIC ROLLBACK; SELECT nothing FROM nowhere; END"),
+                 std::runtime_error);
+
+    const auto got = appender{}.append(at.tx(), event{.topic = "t"});
+
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code, errc::invalid_argument);
+    EXPECT_THAT(got.error().detail, HasSubstr("begin again"));
+    at.sql("ROLLBACK");
+    EXPECT_EQ(at.count(), "0");
+}
+
+TEST(OutboxMysql, WithoutAutocommitEveryAppendIsInATransaction) {
+    mysql_place at;
+    at.sql("SET autocommit = 0");
+
+    appender{}.append(at.tx(), event{.topic = "t"}).value();
+    at.sql("ROLLBACK");
+    EXPECT_EQ(at.count(), "0");
+    appender{}.append(at.tx(), event{.topic = "t"}).value();
+    at.sql("COMMIT");
+
+    EXPECT_EQ(at.count(), "1");
+}
+
 TEST_P(OutboxAppend, NamesTheLimitAndLeavesTheTransactionAlone) {
     struct {
         event what;

@@ -45,7 +45,9 @@ struct mysql_transaction_options {
 // that execute the same key at the same time both run, and the second one to write is told
 // errc::conflict. Its work is undone then (ROLLBACK TO SAVEPOINT), but the transaction may wait for
 // locks or have been rolled back by the server: roll it back, begin again, and the repeat replays.
-// After errc::timed_out (1205) as well: MariaDB has undone one statement, not the transaction.
+// After errc::timed_out (1205) as well: MariaDB has undone one statement, not the transaction. A
+// deadlock (1213) has undone all of it: until you roll back, errc::invalid_argument; without
+// autocommit the next transaction has begun and is joined.
 //
 // The work may use savepoints of its own. It must not end the transaction, also not by DDL, which
 // commits, nor roll back to a savepoint from before: errc::transaction_broken, and no record is

@@ -19,6 +19,11 @@ failure refused(std::string detail) {
             .detail = "mysql: " + std::move(detail)};
 }
 
+failure explain(failure why) {
+    if (why.code != errc::transaction_broken) return why;
+    return refused(mysql::no_transaction_any_more);
+}
+
 std::size_t size_of(const stored_event& one) {
     return 256 + 2 * (one.key.size() + one.headers.size() + one.trace_context.size() +
                       one.payload.size() + one.topic.size());
@@ -43,8 +48,10 @@ result<void> mysql_writer::insert(std::span<const stored_event> all) {
         while (count < all.size() && (count == 0 || bytes < text_bytes_max)) {
             bytes += size_of(all[count++]);
         }
-        const std::vector<mysql::statement> one{{my::insert_text(all.first(count), statement_)}};
-        if (auto done = on.run(one); !done) return std::move(done).error();
+        std::vector<mysql::statement> one;
+        mysql::add_transaction_check(one);
+        one.push_back({my::insert_text(all.first(count), statement_)});
+        if (auto done = on.run(one); !done) return explain(std::move(done).error());
         all = all.subspan(count);
     }
     return {};

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 
 namespace semel::mysql {
@@ -31,6 +32,17 @@ std::string compound(const std::vector<statement>& all) {
 }
 
 } // namespace
+
+std::string new_savepoint() {
+    static std::atomic<std::uint64_t> serial = 0;
+    return "semel_" + std::to_string(++serial);
+}
+
+void add_transaction_check(std::vector<statement>& to) {
+    const std::string name = new_savepoint();
+    to.push_back({"SAVEPOINT " + name});
+    to.push_back({"RELEASE SAVEPOINT " + name});
+}
 
 bool caller_connection::idle() const {
     return it_->status == MYSQL_STATUS_READY && mysql_more_results(it_) == 0;

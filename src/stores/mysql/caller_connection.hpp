@@ -23,6 +23,17 @@ struct statement {
 // What an error says about a COMMIT that was sent along.
 enum class commit { none, sent };
 
+// Savepoints of one name replace each other, so no two of ours have the same in a session.
+[[nodiscard]] std::string new_savepoint();
+
+// In front of what must not commit by itself: errc::transaction_broken (1305) where the server is
+// in no transaction. The client does not know: it remembers what the last answer has said, and an
+// error says nothing. Without autocommit the next transaction has begun, and that is fine.
+void add_transaction_check(std::vector<statement>& to);
+inline constexpr const char* no_transaction_any_more =
+    "the connection is in no transaction any more: an error has ended it, as a deadlock does; roll "
+    "back and begin again";
+
 // One thread at a time. Waits as long as the connection's own time-outs say.
 class caller_connection {
 public:
@@ -31,7 +42,7 @@ public:
 
     // No result waits to be fetched.
     [[nodiscard]] bool idle() const;
-    [[nodiscard]] bool in_transaction() const;
+    [[nodiscard]] bool in_transaction() const; // as far as the client knows
     [[nodiscard]] bool autocommits() const;
     // Since it was lost under us nobody has made it anew.
     [[nodiscard]] bool lost() const;

@@ -1,7 +1,6 @@
 #include "stores/mysql/caller_transaction.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <thread>
 
 #include "stores/mysql/row.hpp"
@@ -21,12 +20,6 @@ failure refused(errc code, std::string detail) {
 
 failure broken(std::string detail) {
     return refused(errc::transaction_broken, std::move(detail));
-}
-
-// Savepoints of one name replace each other, so no two have the same in a session.
-std::string new_savepoint() {
-    static std::atomic<std::uint64_t> serial = 0;
-    return "semel_" + std::to_string(++serial);
 }
 
 } // namespace
@@ -116,11 +109,15 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
         locks_.push_back(id);
         begun_ = true;
     } else {
+        add_transaction_check(all);
         all.push_back({"SAVEPOINT " + key.outer});
     }
     all.push_back({"SAVEPOINT " + key.inner});
     all.push_back({texts_.look(id)});
     auto got = on_.run(all);
+    if (!got && got.error().code == errc::transaction_broken) {
+        return refused(errc::invalid_argument, no_transaction_any_more);
+    }
     if (!got) return std::move(got).error();
     return read_locked(*got, std::move(key));
 }

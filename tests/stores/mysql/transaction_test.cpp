@@ -92,6 +92,39 @@ TEST_F(SqlDeadlock, WorkThatHidesItAndGoesOnIsRefused) {
     EXPECT_EQ(recorded(), "0");
 }
 
+// The server has rolled back, and each statement would commit by itself. The client does not know:
+// an error does not say.
+TEST_F(SqlDeadlock, NothingIsExecutedInWhatItHasRolledBack) {
+    const auto survivor = start_survivor();
+    run("BEGIN");
+    EXPECT_THROW(run_into_deadlock(), std::runtime_error);
+
+    for (const auto dialect : {mysql_dialect::mariadb, mysql_dialect::mysql8}) {
+        database_transaction port{mine_.native(), {.table_prefix = prefix(), .dialect = dialect}};
+        const auto out = engine_.execute_in<std::string>(port, payment(), [&] { return pay("7"); });
+
+        EXPECT_EQ(why(out), errc::invalid_argument);
+        EXPECT_THAT(out.why()->detail, HasSubstr("deadlock"));
+        EXPECT_EQ(out.why()->possible, effect::none);
+    }
+    EXPECT_EQ(payments(), "0");
+    run("ROLLBACK; BEGIN");
+    EXPECT_TRUE(join([&] { return pay("7"); }).executed());
+}
+
+TEST_F(SqlDeadlock, WithoutAutocommitTheNextTransactionHasBegunAndIsJoined) {
+    const auto survivor = start_survivor();
+    run("SET autocommit = 0");
+    EXPECT_THROW(run_into_deadlock(), std::runtime_error);
+
+    const auto out = join([&] { return pay("7"); });
+    run("ROLLBACK; SET autocommit = 1");
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_EQ(payments(), "0");
+    EXPECT_EQ(recorded(), "0");
+}
+
 TEST_F(MysqlTransaction, AConnectionThatIsLostInTheWorkLeavesNothing) {
     database_client lost;
     auto port = port_on(lost);
