@@ -50,8 +50,9 @@ struct mysql_transaction_options {
 // autocommit the next transaction has begun and is joined.
 //
 // The work may use savepoints of its own. It must not end the transaction, also not by DDL, which
-// commits, nor roll back to a savepoint from before: errc::transaction_broken, and no record is
-// kept. An error 1205 that the work swallows is its own business: its other statements stand.
+// commits, nor roll back to a savepoint from before, nor leave the connection with another default
+// database (USE): errc::transaction_broken, and no record is kept. An error 1205 that the work
+// swallows is its own business: its other statements stand.
 class mysql_transaction final : public transaction_port {
 public:
     explicit mysql_transaction(st_mysql* connection, mysql_transaction_options options = {});

@@ -11,23 +11,22 @@ namespace semel::mysql {
 
 namespace {
 
-constexpr std::string_view changed_mark = "semel:changed";
+// By these numbers the server tells which statement of a compound one did not do what it must. Its
+// own are far below, and a text would come in the connection's character set.
+constexpr unsigned unmet_first = 40'000;
 
-failure changed() {
-    return {.code = errc::conflict,
-            .possible = effect::none,
-            .detail = "mysql: the record was changed meanwhile by somebody else"};
+std::string in_compound(const statement& one, std::size_t at) {
+    if (one.what == statement::expects::anything) return one.text + ";";
+    const std::string signal =
+        " THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO=" + std::to_string(unmet_first + at) +
+        ";END IF;";
+    if (one.what == statement::expects::truth) return "IF (" + one.text + ") IS NOT TRUE" + signal;
+    return one.text + ";IF ROW_COUNT()<>1" + signal;
 }
 
 std::string compound(const std::vector<statement>& all) {
     std::string made = "BEGIN NOT ATOMIC ";
-    for (const auto& one : all) {
-        made += one.text + ";";
-        if (one.what == statement::expects::anything) continue;
-        made += "IF ROW_COUNT()<>1 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT='";
-        made += changed_mark;
-        made += "';END IF;";
-    }
+    for (std::size_t i = 0; i < all.size(); ++i) made += in_compound(all[i], i);
     return made + "END";
 }
 
@@ -76,19 +75,39 @@ result<std::vector<rows>> caller_connection::run(const std::vector<statement>& a
     if (dialect() != mysql_dialect::mariadb) return run_each(all, with);
     std::vector<rows> got;
     auto done = send(compound(all), with, got);
-    if (!done) return std::move(done).error();
-    return got;
+    if (done) return got;
+    if (const statement* const which = unmet(all)) return which->otherwise;
+    return std::move(done).error();
+}
+
+const statement* caller_connection::unmet(const std::vector<statement>& all) const {
+    const unsigned code = mysql_errno(it_);
+    const bool ours = code >= unmet_first && code - unmet_first < all.size();
+    return ours ? &all[code - unmet_first] : nullptr;
 }
 
 result<std::vector<rows>> caller_connection::run_each(const std::vector<statement>& all,
                                                       commit with) {
     std::vector<rows> got;
     for (const auto& one : all) {
-        auto done = send(one.text, with, got);
+        auto done = run_one(one, with, got);
         if (!done) return std::move(done).error();
-        if (one.what == statement::expects::one_row && *done != 1) return changed();
     }
     return got;
+}
+
+result<void> caller_connection::run_one(const statement& it, commit with, std::vector<rows>& to) {
+    if (it.what == statement::expects::truth) {
+        std::vector<rows> answer;
+        auto done = send("SELECT (" + it.text + ") IS TRUE", with, answer);
+        if (!done) return std::move(done).error();
+        const bool holds = answer.front().next() && answer.front().integer(0) == 1;
+        return holds ? result<void>{} : it.otherwise;
+    }
+    auto done = send(it.text, with, to);
+    if (!done) return std::move(done).error();
+    if (it.what == statement::expects::one_row && *done != 1) return it.otherwise;
+    return {};
 }
 
 result<std::uint64_t> caller_connection::send(const std::string& text, commit with,
@@ -113,7 +132,6 @@ failure caller_connection::failed(commit with) {
     const bool gone = code >= 2'000 && code < 3'000;
     if (gone) lost_id_ = mysql_thread_id(it_);
     if (code == number::deadlock) met_deadlock_ = true;
-    if (code == number::signalled && words == changed_mark) return changed();
     const bool doubt = with == commit::sent && (gone || !undoes(code));
     return failure_of({code, words}, doubt ? ending::unknown : ending::rolled_back);
 }
@@ -139,8 +157,16 @@ void caller_connection::clear() {
         mysql_free_result(mysql_store_result(it_));
         if (mysql_next_result(it_) != 0) break;
     }
-    if (idle()) return;
-    // The rest of a result that somebody else is reading. The end of the connection is a rollback.
+    // Else it is the rest of a result that somebody else is reading.
+    if (!idle()) close();
+}
+
+void caller_connection::use(const std::string& database) {
+    if (mysql_select_db(it_, database.c_str()) != 0) close();
+}
+
+// The end of the connection is a rollback.
+void caller_connection::close() {
     ::shutdown(static_cast<int>(mysql_get_socket(it_)), SHUT_RDWR);
     lost_id_ = mysql_thread_id(it_);
 }

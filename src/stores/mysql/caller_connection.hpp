@@ -15,9 +15,14 @@ namespace semel::mysql {
 
 // A statement, and what it must do.
 struct statement {
-    enum class expects { anything, one_row };
+    enum class expects {
+        anything,
+        one_row, // changed or inserted
+        truth,   // of a condition, which is all of the text
+    };
     std::string text;
     expects what = expects::anything;
+    failure otherwise = {.code = errc::internal};
 };
 
 // What an error says about a COMMIT that was sent along.
@@ -51,8 +56,8 @@ public:
     [[nodiscard]] unsigned last_error() const;
 
     // One round trip on MariaDB, as a compound statement: no setting of the connection is needed
-    // for that. Stops at the first error; the rows of those that give any. errc::conflict where a
-    // statement did not change its one row.
+    // for that. Stops at the first error, or where a statement does not do what it must; the rows
+    // of those that give any.
     [[nodiscard]] result<std::vector<rows>> run(const std::vector<statement>& all,
                                                 commit with = commit::none);
 
@@ -63,6 +68,9 @@ public:
     // Makes a lost connection anew, with the settings it was made with.
     [[nodiscard]] bool reconnect(local_time deadline);
 
+    // Chooses the default database. The connection is closed where that fails.
+    void use(const std::string& database);
+
     // Fetches what the work has left behind. If that is not ours to fetch the connection is closed.
     void clear();
 
@@ -72,7 +80,11 @@ private:
                                              std::vector<rows>& to);
     [[nodiscard]] result<std::vector<rows>> run_each(const std::vector<statement>& all,
                                                      commit with);
+    [[nodiscard]] result<void> run_one(const statement& it, commit with, std::vector<rows>& to);
+    // The one that did not do what it must, if that is why a compound statement has failed.
+    [[nodiscard]] const statement* unmet(const std::vector<statement>& all) const;
     [[nodiscard]] failure failed(commit with);
+    void close();
 
     st_mysql* const it_;
     const mysql_dialect dialect_; // as asked for

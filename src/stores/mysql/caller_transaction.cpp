@@ -53,6 +53,7 @@ result<void> caller_transaction::begin(on_locked locked) {
     owner_ = owner::us;
     begun_ = false;
     locked_ = locked;
+    database_.reset();
     held_.clear();
     unsent_.clear();
     return {};
@@ -85,6 +86,7 @@ result<void> caller_transaction::reconnect() {
         std::this_thread::sleep_for(reconnect_pause);
     }
     in_doubt_ = false;
+    if (database_) on_.use(*database_);
     if (autocommits_) return {};
     auto as_before = on_.run({{"SET autocommit=0"}});
     if (!as_before) return std::move(as_before).error();
@@ -132,6 +134,8 @@ result<locked_record> caller_transaction::read_locked(std::vector<rows>& got, he
     if (auto fits = check_version(seen.integer(looked::schema), options_.table_prefix); !fits) {
         return std::move(fits).error();
     }
+    key.database = seen.bytes(looked::database);
+    if (key.outermost) database_ = key.database;
     locked_record made{
         .stored = {},
         .at = {.now = seen.time(looked::now),
@@ -167,8 +171,14 @@ result<void> caller_transaction::read_checkpoints(record& to, const record_id& i
 std::vector<statement> caller_transaction::write(const held_key& key, const record& after) const {
     // 1305 if the transaction is not the one it was.
     std::vector<statement> all{{"RELEASE SAVEPOINT " + key.inner}};
+    // The tables of another one would be written else.
+    all.push_back({transaction_texts::default_database_is(key.database), statement::expects::truth,
+                   broken("the work has left the connection with another default database; "
+                          "choose the one it began with again")});
     if (key.version) {
-        all.push_back({texts_.update(key.id, after, *key.version), statement::expects::one_row});
+        all.push_back(
+            {texts_.update(key.id, after, *key.version), statement::expects::one_row,
+             refused(errc::conflict, "the record was changed meanwhile by somebody else")});
     } else {
         all.push_back({texts_.insert(key.id, after)});
     }
@@ -177,7 +187,7 @@ std::vector<statement> caller_transaction::write(const held_key& key, const reco
 }
 
 failure caller_transaction::explain(failure why) {
-    if (why.code == errc::transaction_broken) {
+    if (why.detail.find("(1305)") != std::string::npos) {
         return broken("the work has ended the transaction it ran in (DDL does so too), or rolled "
                       "it back to a point before it began");
     }
@@ -213,7 +223,13 @@ result<void> caller_transaction::save(const record_id& id, const record& after, 
 // Behind COMMIT or ROLLBACK.
 void caller_transaction::add_end(std::vector<statement>& to) const {
     if (autocommits_ && !locks_.empty()) to.push_back({"SET autocommit=1"});
-    for (const auto& one : locks_) to.push_back({texts_.release_lock(one)});
+    for (const auto& one : locks_) to.push_back({texts_.release_lock(one, database_)});
+}
+
+// The work may have left it, and a repeat must look where this transaction did.
+void caller_transaction::return_to_database(rows& now) {
+    if (locks_.empty() || !database_ || !now.next()) return;
+    if (now.bytes(0) != *database_) on_.use(*database_);
 }
 
 result<void> caller_transaction::commit() {
@@ -244,7 +260,8 @@ void caller_transaction::rollback() {
     if (!on_.lost() && (!locks_.empty() || on_.in_transaction())) {
         std::vector<statement> all{{"ROLLBACK AND NO CHAIN NO RELEASE"}};
         add_end(all);
-        static_cast<void>(on_.run(all));
+        all.push_back({transaction_texts::default_database()});
+        if (auto done = on_.run(all)) return_to_database(done->back());
     }
     locks_.clear();
 }

@@ -40,6 +40,7 @@ private:
         record_id id;
         std::string inner;
         std::string outer;
+        std::string database = {};                // whose tables were looked at
         std::optional<std::int64_t> version = {}; // of the record that was seen
         bool has_checkpoints = false;
         bool outermost = false; // the one whose COMMIT is ours
@@ -51,6 +52,7 @@ private:
     result<void> read_checkpoints(record& to, const record_id& id);
     [[nodiscard]] std::vector<statement> write(const held_key& key, const record& after) const;
     void add_end(std::vector<statement>& to) const;
+    void return_to_database(rows& now);
     [[nodiscard]] static failure explain(failure why);
 
     const mysql_transaction_options options_;
@@ -64,6 +66,8 @@ private:
     on_locked locked_ = on_locked::wait;
     std::vector<held_key> held_;
     std::vector<record_id> locks_; // named locks of ours
+    // The default one when the last transaction of our own has looked; none: it has not.
+    std::optional<std::string> database_;
     std::vector<statement> unsent_;
 };
 

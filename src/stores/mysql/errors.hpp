@@ -35,7 +35,6 @@ inline constexpr unsigned forgotten = 1243; // a prepared statement
 inline constexpr unsigned read_only = 1290;
 inline constexpr unsigned no_savepoint = 1305;
 inline constexpr unsigned statement_timeout = 1969;
-inline constexpr unsigned signalled = 1644; // by a SIGNAL of ours
 inline constexpr unsigned gone = 2006;
 inline constexpr unsigned lost = 2013;
 } // namespace number

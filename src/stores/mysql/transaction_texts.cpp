@@ -24,6 +24,15 @@ std::string seconds_text(duration length) {
     return std::to_string(count / 1'000'000) + "." + digits;
 }
 
+// In the server's own character set, whatever the connection's is.
+constexpr std::string_view current_database = "CAST(DATABASE() AS BINARY)";
+
+std::string hex(std::string_view bytes) {
+    std::string made;
+    add_hex(made, bytes);
+    return made;
+}
+
 std::int64_t new_version() {
     return static_cast<std::int64_t>(process_random() >> 2);
 }
@@ -32,27 +41,39 @@ std::int64_t new_version() {
 
 // Locks are the server's, not the database's or the table's. Two keys of one name would only wait
 // for each other.
-std::string transaction_texts::lock_name(const record_id& id) const {
+std::string transaction_texts::lock_name(const record_id& id, std::string_view database) const {
     record_id scoped = id;
     scoped.tenant = prefix_ + '\0' + id.tenant;
-    return "CONCAT('semel.',MD5(CONCAT(DATABASE(),'/" + std::to_string(hash_of(scoped)) + "')))";
+    return "CONCAT('semel.',MD5(CONCAT(" + std::string{database} + "," +
+           hex("/" + std::to_string(hash_of(scoped))) + ")))";
 }
 
 std::string transaction_texts::take_lock(const record_id& id, duration wait) const {
-    return "SELECT GET_LOCK(" + lock_name(id) + "," + seconds_text(wait) + ")";
+    return "SELECT GET_LOCK(" + lock_name(id, current_database) + "," + seconds_text(wait) + ")";
 }
 
-std::string transaction_texts::release_lock(const record_id& id) const {
-    return "DO RELEASE_LOCK(" + lock_name(id) + ")";
+std::string transaction_texts::release_lock(const record_id& id,
+                                            const std::optional<std::string>& database) const {
+    const std::string in = database ? hex(*database) : std::string{current_database};
+    return "DO RELEASE_LOCK(" + lock_name(id, in) + ")";
+}
+
+std::string transaction_texts::default_database() {
+    return "SELECT " + std::string{current_database};
+}
+
+std::string transaction_texts::default_database_is(std::string_view name) {
+    return std::string{current_database} + "=" + hex(name);
 }
 
 std::string transaction_texts::look(const record_id& id) const {
     std::string columns = ",r.version";
     for (const auto column : record_columns) columns += ",r." + std::string{column};
     return "SELECT " + std::string{clock_expression} + ",f.value,(SELECT value FROM " +
-           table("meta") + " WHERE name='schema_version')" + columns + " FROM " + table("meta") +
-           " f LEFT JOIN " + table("record") + " r FORCE INDEX (PRIMARY) ON " +
-           key_equals(id_row(id), "r.") + " WHERE f.name='fence_floor'";
+           table("meta") + " WHERE name='schema_version')," + std::string{current_database} +
+           columns + " FROM " + table("meta") + " f LEFT JOIN " + table("record") +
+           " r FORCE INDEX (PRIMARY) ON " + key_equals(id_row(id), "r.") +
+           " WHERE f.name='fence_floor'";
 }
 
 std::string transaction_texts::checkpoints(const record_id& id) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,8 +17,9 @@ namespace looked {
 inline constexpr int now = 0;
 inline constexpr int floor = 1;
 inline constexpr int schema = 2;
-inline constexpr int version = 3;
-inline constexpr int record = 4;
+inline constexpr int database = 3;
+inline constexpr int version = 4;
+inline constexpr int record = 5;
 } // namespace looked
 
 // Bytes are written so that they mean the same under every character set and SQL mode.
@@ -27,8 +29,12 @@ public:
 
     // → 1, or not. Outlives COMMIT, so it is released behind it.
     [[nodiscard]] std::string take_lock(const record_id& id, duration wait) const;
-    [[nodiscard]] std::string release_lock(const record_id& id) const;
+    // As it was taken in that default database; none: in the one of now.
+    [[nodiscard]] std::string release_lock(const record_id& id,
+                                           const std::optional<std::string>& database) const;
 
+    [[nodiscard]] static std::string default_database();                         // → its name
+    [[nodiscard]] static std::string default_database_is(std::string_view name); // a condition
     [[nodiscard]] std::string look(const record_id& id) const;
     [[nodiscard]] std::string checkpoints(const record_id& id) const; // → name, data
     [[nodiscard]] std::string forget_checkpoints(const record_id& id) const;
@@ -42,7 +48,7 @@ public:
     [[nodiscard]] const std::string& prefix() const { return prefix_; }
 
 private:
-    [[nodiscard]] std::string lock_name(const record_id& id) const;
+    [[nodiscard]] std::string lock_name(const record_id& id, std::string_view database) const;
     [[nodiscard]] std::string table(std::string_view name) const {
         return prefix_ + std::string{name};
     }
