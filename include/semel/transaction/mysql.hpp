@@ -34,7 +34,9 @@ struct mysql_transaction_options {
 
 // Used by one thread at a time, like the connection, which must outlive it. Nothing of the
 // connection's settings is changed, and it needs none: character set, SQL mode and several
-// statements at once do not matter. On MySQL each statement is a round trip of its own.
+// statements at once do not matter. Only a time that was SET is refused (errc::unsupported), since
+// times of records are compared with the server's; with --sysdate-is-now it is not noticed. On
+// MySQL each statement is a round trip of its own.
 //
 // transact() owns BEGIN … COMMIT, in READ COMMITTED. A named lock (GET_LOCK), BEGIN and the look-up
 // travel together, and so do the record, COMMIT and the release of the lock: two round trips beside

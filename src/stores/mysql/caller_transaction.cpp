@@ -100,7 +100,11 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
     if (auto fits = check_size(id); !fits) return std::move(fits).error();
     held_key key{
         .id = id, .inner = new_savepoint(), .outer = new_savepoint(), .outermost = !begun_};
-    std::vector<statement> all;
+    // First, where nothing has been waited for since the statement began.
+    std::vector<statement> all{
+        {transaction_texts::clock_goes(), statement::expects::truth,
+         refused(errc::unsupported, "the time of this session was set, and would be the record's: "
+                                    "SET timestamp = DEFAULT first")}};
     if (key.outermost) {
         const duration wait = locked_ == on_locked::wait ? options_.lock_wait : duration{};
         all.push_back({texts_.take_lock(id, wait)});

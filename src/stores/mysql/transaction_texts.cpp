@@ -58,6 +58,12 @@ std::string transaction_texts::release_lock(const record_id& id,
     return "DO RELEASE_LOCK(" + lock_name(id, in) + ")";
 }
 
+// Both are local times: their difference is the same in every time zone. A minute, since the server
+// may have been stopped between the two.
+std::string transaction_texts::clock_goes() {
+    return "ABS(TIMESTAMPDIFF(SECOND,NOW(),SYSDATE()))<60";
+}
+
 std::string transaction_texts::default_database() {
     return "SELECT " + std::string{current_database};
 }

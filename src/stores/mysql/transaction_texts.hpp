@@ -33,6 +33,10 @@ public:
     [[nodiscard]] std::string release_lock(const record_id& id,
                                            const std::optional<std::string>& database) const;
 
+    // A condition: the session's time is the server's. One that was SET stands still, and is
+    // believed by everything but SYSDATE(); and by that, too, on a server with --sysdate-is-now.
+    [[nodiscard]] static std::string clock_goes();
+
     [[nodiscard]] static std::string default_database();                         // → its name
     [[nodiscard]] static std::string default_database_is(std::string_view name); // a condition
     [[nodiscard]] std::string look(const record_id& id) const;

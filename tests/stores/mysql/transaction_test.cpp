@@ -158,6 +158,31 @@ TEST_F(MysqlTransaction, OddSettingsOfTheConnectionDoNotMatter) {
     EXPECT_EQ(mine_.sql("SELECT @@tx_isolation"), "SERIALIZABLE");
 }
 
+// Times of records would be believed by others, whose clock is the server's: a key would expire at
+// once, or never.
+TEST_F(MysqlTransaction, AClockThatStandsStillIsRefusedBeforeTheWork) {
+    for (const auto dialect : {mysql_dialect::mariadb, mysql_dialect::mysql8}) {
+        here_ =
+            database_transaction{mine_.native(), {.table_prefix = prefix(), .dialect = dialect}};
+        for (const char* time : {"1000", "2000000000"}) {
+            run(std::string{"SET timestamp = "} + time);
+            const auto owned = transact([&] { return pay("7"); });
+            run("BEGIN");
+            const auto joined = join([&] { return pay("7"); });
+            run("COMMIT");
+
+            EXPECT_EQ(why(owned), errc::unsupported) << time;
+            EXPECT_THAT(owned.why()->detail, HasSubstr("SET timestamp = DEFAULT"));
+            EXPECT_EQ(why(joined), errc::unsupported) << time;
+        }
+    }
+    EXPECT_EQ(payments(), "0");
+    EXPECT_EQ(recorded(), "0");
+
+    run("SET timestamp = DEFAULT");
+    EXPECT_TRUE(transact([&] { return pay("7"); }).executed());
+}
+
 TEST_F(MysqlTransaction, WithoutAutocommitItIsTheSame) {
     run("SET autocommit = 0");
     const auto first = transact([&] { return pay("7"); });
