@@ -33,7 +33,7 @@ enum class mysql_dialect : std::uint8_t {
 
 // Not mysql_options: MariaDB's client has a function of that name.
 struct mysql_store_options {
-    std::string host = "127.0.0.1";
+    std::string host = "127.0.0.1"; // by TCP, "localhost" as well
     std::uint16_t port = 3306;
     std::string socket = {}; // of a server on this machine, instead of host and port
     std::string user = {};

@@ -86,6 +86,9 @@ void connection::set_options() {
     ::mysql_options(it_, MYSQL_OPT_LOCAL_INFILE, &no);
     ::mysql_options(it_, MYSQL_SET_CHARSET_NAME, "binary");
     mysql_optionsv(it_, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "semel");
+    // For "localhost" the library would take the default socket, whatever port was asked for.
+    const unsigned tcp = MYSQL_PROTOCOL_TCP;
+    if (to_.socket.empty()) ::mysql_options(it_, MYSQL_OPT_PROTOCOL, &tcp);
     if (to_.tls == mysql_tls::off) return;
     // Without ENFORCE a server that offers no TLS would simply be spoken to in the open.
     const my_bool on = 1;

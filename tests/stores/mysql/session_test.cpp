@@ -2,6 +2,9 @@
 #include "stores/mysql/session.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <iostream>
 
 #include "support/mysql_server.hpp"
 
@@ -65,6 +68,29 @@ TEST_F(MysqlSession, MysqlWaitsForLocksAsBrieflyAsItCan) {
     set_up_as(mysql_dialect::mysql8);
 
     EXPECT_EQ(show("innodb_lock_wait_timeout"), "1");
+}
+
+TEST_F(MysqlSession, LocalhostIsReachedByItsPort) {
+    to_.host = "localhost";
+
+    EXPECT_TRUE(connect(to_));
+}
+
+// The client library would take the socket of whatever server is the machine's own. It reads its
+// name once, so only a new process sees it.
+TEST_F(MysqlSession, APortOfLocalhostWhereNobodyListensIsNotReplacedByASocket) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    ::setenv("MYSQL_UNIX_PORT", show("socket").c_str(), 1);
+    to_.host = "localhost";
+    to_.port = 1;
+
+    const auto try_it = [&] {
+        const auto got = connect(to_);
+        std::cerr << (got ? "connected" : describe(got.error()));
+        std::exit(0);
+    };
+    EXPECT_EXIT(try_it(), testing::ExitedWithCode(0), "unavailable");
+    ::unsetenv("MYSQL_UNIX_PORT");
 }
 
 TEST_F(MysqlSession, ADeadlineIsKeptWhateverTheServerDoes) {
