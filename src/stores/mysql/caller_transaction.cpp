@@ -100,6 +100,18 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
     if (auto fits = check_size(id); !fits) return std::move(fits).error();
     held_key key{
         .id = id, .inner = new_savepoint(), .outer = new_savepoint(), .outermost = !begun_};
+    const auto all = way_in(key);
+    if (key.outermost) locks_.push_back(id);
+    begun_ = true;
+    auto got = on_.run(all);
+    if (!got && got.error().code == errc::transaction_broken) {
+        return refused(errc::invalid_argument, no_transaction_any_more);
+    }
+    if (!got) return std::move(got).error();
+    return read_locked(*got, std::move(key));
+}
+
+std::vector<statement> caller_transaction::way_in(const held_key& key) const {
     // First, where nothing has been waited for since the statement began.
     std::vector<statement> all{
         {transaction_texts::clock_goes(), statement::expects::truth,
@@ -107,25 +119,18 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
                                     "SET timestamp = DEFAULT first")}};
     if (key.outermost) {
         const duration wait = locked_ == on_locked::wait ? options_.lock_wait : duration{};
-        all.push_back({texts_.take_lock(id, wait)});
+        all.push_back({texts_.take_lock(key.id, wait)});
         // A deadlock ends the transaction, and work that goes on all the same would commit.
         if (autocommits_) all.push_back({"SET autocommit=0"});
         all.push_back({"SET TRANSACTION ISOLATION LEVEL READ COMMITTED"});
         all.push_back({"START TRANSACTION READ WRITE"});
-        locks_.push_back(id);
-        begun_ = true;
     } else {
         add_transaction_check(all);
         all.push_back({"SAVEPOINT " + key.outer});
     }
     all.push_back({"SAVEPOINT " + key.inner});
-    all.push_back({texts_.look(id)});
-    auto got = on_.run(all);
-    if (!got && got.error().code == errc::transaction_broken) {
-        return refused(errc::invalid_argument, no_transaction_any_more);
-    }
-    if (!got) return std::move(got).error();
-    return read_locked(*got, std::move(key));
+    all.push_back({texts_.look(key.id)});
+    return all;
 }
 
 result<locked_record> caller_transaction::read_locked(std::vector<rows>& got, held_key key) {

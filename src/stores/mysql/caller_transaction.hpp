@@ -48,6 +48,7 @@ private:
 
     result<void> check_usable();
     result<void> reconnect();
+    [[nodiscard]] std::vector<statement> way_in(const held_key& key) const;
     result<locked_record> read_locked(std::vector<rows>& got, held_key key);
     result<void> read_checkpoints(record& to, const record_id& id);
     [[nodiscard]] std::vector<statement> write(const held_key& key, const record& after) const;
