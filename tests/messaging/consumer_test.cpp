@@ -213,6 +213,41 @@ TEST(RedisDeadLetters, AreKeptOrTheirMessageStays) {
     EXPECT_TRUE(eventually([&] { return client.list({"XPENDING", "s", "billing"}).at(0) == "0"; }));
 }
 
+// The acknowledgement and the dead letter travel together, and both are refused.
+TEST(RedisDeadLetters, ThatAreRefusedForAMomentDoNotMixUpWhatComesAfterThem) {
+    test::private_redis server;
+    test::redis_client client{server.options()};
+    const std::string url = "redis://127.0.0.1:" + std::to_string(server.port()) + "/0?stream=s";
+    const auto sink = outbox::open_sink(url).value();
+    deliver_all(*sink, events(2));
+    engine records{make_memory_store(), {}, {.log = null_logger()}};
+    effects seen;
+    std::jthread writable_again;
+    const running it{
+        url + "&group=billing",
+        consumer::once_each(records, scope,
+                            [&](const received& got, execution&) {
+                                seen.add(got.event.id);
+                                if (got.event.id != "e-2") return;
+                                client.ask({"CONFIG", "SET", "min-replicas-to-write", "1"});
+                                writable_again = std::jthread{[&] {
+                                    std::this_thread::sleep_for(60ms);
+                                    client.ask({"CONFIG", "SET", "min-replicas-to-write", "0"});
+                                }};
+                                throw std::runtime_error("bad");
+                            }),
+        {.attempts_max = 1, .retry_first = 20ms, .retry_max = 100ms, .claim_after = 1s}};
+    ASSERT_TRUE(eventually([&] { return seen.of("e-2") > 0; }));
+    std::this_thread::sleep_for(200ms);
+
+    deliver_all(*sink, events(10));
+
+    EXPECT_TRUE(eventually([&] { return seen.events() == 10; }));
+    test::redis_client other{server.options()};
+    EXPECT_TRUE(eventually([&] { return other.ask({"XLEN", "s:dead"}) != "0"; }));
+    EXPECT_TRUE(eventually([&] { return other.list({"XPENDING", "s", "billing"}).at(0) == "0"; }));
+}
+
 TEST_P(Consumer, AMessageWithoutAnIdIsKnownByItsPlace) {
     broker_->publish_plain("hello");
     broker_->publish_plain("hello");
