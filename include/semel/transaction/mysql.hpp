@@ -66,6 +66,7 @@ public:
     result<void> join() override;
     result<locked_record> lock(const record_id& id) override;
     result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence) override;
+    void leave(const record_id& id) override;
     result<void> commit() override;
     [[nodiscard]] bool asks_to_repeat() const override;
     void rollback() override;

@@ -10,8 +10,6 @@ namespace semel::mysql {
 
 namespace {
 
-// Keys that were locked and not yet saved; older ones are forgotten and can then not be saved.
-constexpr std::size_t held_max = 4'096;
 constexpr duration reconnect_pause = std::chrono::milliseconds{50};
 
 failure refused(errc code, std::string detail) {
@@ -161,7 +159,6 @@ result<locked_record> caller_transaction::read_locked(std::vector<rows>& got, he
         }
         made.stored = std::move(read->it);
     }
-    if (held_.size() >= held_max) held_.erase(held_.begin());
     held_.push_back(std::move(key));
     return made;
 }
@@ -207,23 +204,34 @@ failure caller_transaction::explain(failure why) {
     return why;
 }
 
-result<void> caller_transaction::save(const record_id& id, const record& after, std::uint64_t) {
+// With all that was locked after it: calls nest.
+std::optional<caller_transaction::held_key> caller_transaction::take_held(const record_id& id) {
     const auto at = std::find_if(held_.rbegin(), held_.rend(),
                                  [&](const held_key& one) { return one.id == id; });
-    if (at == held_.rend()) return broken("the record was not locked in this transaction");
-    const held_key key = std::move(*at);
+    if (at == held_.rend()) return std::nullopt;
+    held_key key = std::move(*at);
     held_.erase(std::next(at).base(), held_.end());
+    return key;
+}
+
+void caller_transaction::leave(const record_id& id) {
+    static_cast<void>(take_held(id));
+}
+
+result<void> caller_transaction::save(const record_id& id, const record& after, std::uint64_t) {
+    const auto key = take_held(id);
+    if (!key) return broken("the record was not locked in this transaction");
     if (!on_.idle()) return broken("the work has left the result of a query behind");
-    auto all = write(key, after);
+    auto all = write(*key, after);
     // Our own COMMIT follows at once and takes it along; what a caller commits must be there now.
-    if (owner_ == owner::us && key.outermost) {
+    if (owner_ == owner::us && key->outermost) {
         unsent_ = std::move(all);
         return {};
     }
     auto done = on_.run(all);
     if (done) return {};
     // Even a caller who commits all the same commits no effect without its record.
-    static_cast<void>(on_.run({{"ROLLBACK TO SAVEPOINT " + key.outer}}));
+    static_cast<void>(on_.run({{"ROLLBACK TO SAVEPOINT " + key->outer}}));
     return explain(std::move(done).error());
 }
 

@@ -26,6 +26,7 @@ public:
     result<void> join();
     result<locked_record> lock(const record_id& id);
     result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence);
+    void leave(const record_id& id);
     result<void> commit();
     [[nodiscard]] bool asks_to_repeat() const;
     void rollback();
@@ -51,6 +52,7 @@ private:
     [[nodiscard]] std::vector<statement> way_in(const held_key& key) const;
     result<locked_record> read_locked(std::vector<rows>& got, held_key key);
     result<void> read_checkpoints(record& to, const record_id& id);
+    [[nodiscard]] std::optional<held_key> take_held(const record_id& id);
     [[nodiscard]] std::vector<statement> write(const held_key& key, const record& after) const;
     void add_end(std::vector<statement>& to) const;
     void return_to_database(rows& now);

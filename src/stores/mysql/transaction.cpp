@@ -34,6 +34,10 @@ result<void> mysql_transaction::save(const record_id& id, const record& after,
     return state_->save(id, after, seen_fence);
 }
 
+void mysql_transaction::leave(const record_id& id) {
+    state_->leave(id);
+}
+
 result<void> mysql_transaction::commit() {
     return state_->commit();
 }

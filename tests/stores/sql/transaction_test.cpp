@@ -112,6 +112,20 @@ TEST_F(SqlTransaction, NestingTheSameKeyIsRefusedAndAnotherKeyIsNot) {
     EXPECT_EQ(payments(), "1");
 }
 
+TEST_F(SqlTransaction, AnyNumberOfRepeatsInsideTheWorkLeaveItsOwnKeyAlone) {
+    ASSERT_TRUE(transact([&] { return pay("1"); }, payment("child")).executed());
+    const auto out = transact([&] {
+        for (int i = 0; i < 5'000; ++i) {
+            const auto again = join([&] { return pay("2"); }, payment("child"));
+            if (!again.replayed()) throw std::runtime_error{"executed twice"};
+        }
+        return pay("3");
+    });
+
+    EXPECT_TRUE(out.executed()) << describe(*out.why());
+    EXPECT_EQ(payments(), "2");
+}
+
 TEST_F(SqlTransaction, AnotherPortOnTheSameConnectionMayNestAnotherKey) {
     const auto out = transact([&] {
         auto inner = port_on(mine_);
