@@ -13,6 +13,12 @@ namespace semel::bench {
 namespace {
 
 constexpr owner_id owner{.high = 1, .low = 2};
+constexpr const char* database = "semel";
+
+// In a compound statement, as the driver asks.
+std::string require_that(const std::string& holds) {
+    return "IF (" + holds + ") IS NOT TRUE THEN SIGNAL SQLSTATE '45000';END IF;";
+}
 
 time_point wall_now() {
     return std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());
@@ -82,7 +88,7 @@ std::string insert_order() {
 // ---- client and statement -----------------------------------------------------------------------
 
 mysql_client::mysql_client(unsigned port) : on_(mysql_init(nullptr)) {
-    check(mysql_real_connect(on_, "127.0.0.1", "semel", "semel", "semel", port, nullptr, 0) !=
+    check(mysql_real_connect(on_, "127.0.0.1", "semel", "semel", database, port, nullptr, 0) !=
           nullptr);
     sql("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
 }
@@ -184,13 +190,16 @@ std::size_t bare_mysql::run_transactions(std::uint64_t first, seconds most) {
 void bare_mysql::transact(std::uint64_t number) {
     const mysql::transaction_texts texts{prefix_};
     const record_id id = id_of(number);
-    on_.sql("BEGIN NOT ATOMIC " + texts.take_lock(id, std::chrono::seconds{10}) +
+    on_.sql("BEGIN NOT ATOMIC " + require_that(texts.clock_goes()) +
+            texts.take_lock(id, std::chrono::seconds{10}) +
             ";SET autocommit=0;SET TRANSACTION ISOLATION LEVEL READ COMMITTED;START TRANSACTION "
             "READ WRITE;SAVEPOINT bare_1;" +
             texts.look(id) + ";END");
     order_.run();
-    on_.sql("BEGIN NOT ATOMIC RELEASE SAVEPOINT bare_1;" + texts.insert(id, finished(id, number)) +
-            ";COMMIT;SET autocommit=1;" + texts.release_lock(id) + ";END");
+    on_.sql("BEGIN NOT ATOMIC RELEASE SAVEPOINT bare_1;" +
+            require_that(texts.default_database_is(database)) +
+            texts.insert(id, finished(id, number)) + ";COMMIT;SET autocommit=1;" +
+            texts.release_lock(id, database) + ";END");
 }
 
 std::size_t bare_mysql::run_orders(seconds most) {
