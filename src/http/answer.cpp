@@ -179,12 +179,14 @@ response answer_for(const protected_call& call, const raw_outcome& outcome,
 bool may_pass(const protected_call& call, const raw_outcome& outcome) {
     if (call.how->outage != store_outage::pass) return false;
     if (outcome.kind != outcome_kind::unavailable || !outcome.why) return false;
+    // Named one by one: any other reason may also come from a store that is there, is only busy, or
+    // has seen the work run.
     switch (outcome.why->code) {
-    case errc::invalid_argument:
-    case errc::limit_exceeded:
-    case errc::corrupt:
-    case errc::stopped: return false;
-    default: return true;
+    case errc::unavailable:
+    case errc::timed_out:
+    case errc::read_only:
+    case errc::no_space: return true;
+    default: return false;
     }
 }
 

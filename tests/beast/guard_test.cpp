@@ -16,6 +16,7 @@
 #include "semel/open.hpp"
 #include "semel/stores/memory.hpp"
 #include "semel/transaction/sqlite.hpp"
+#include "support/scripted_transaction.hpp"
 
 namespace semel::http::beast_test {
 namespace {
@@ -40,7 +41,8 @@ gate orders_gate() {
     orders.policy.lease = 10min; // nobody takes over on a slow machine
     orders.policy.wait_max = 1min;
     route strict{.operation = "STRICT", .path = "/strict", .need = key_need::required};
-    return gate::make({.routes = {orders, strict}, .tenants = single_tenant{"acme"}}).value();
+    route open{.operation = "OPEN", .path = "/open", .outage = store_outage::pass};
+    return gate::make({.routes = {orders, strict, open}, .tenants = single_tenant{"acme"}}).value();
 }
 
 class BeastGuard : public testing::Test {
@@ -327,6 +329,41 @@ TEST_F(BeastTransact, AnExceptionRollsBack) {
     EXPECT_EQ(post(shop.port(), {.key = "k"}).body, "made");
     EXPECT_EQ(orders(), 1);
     database_.join(); // before the loop it answers to
+}
+
+// ---- without its store
+
+// A database that loses its nth statement: begin, lock, save, commit.
+class BeastOutage : public BeastGuard {
+protected:
+    answer post_where(std::size_t nth) {
+        port_.fail({.nth = nth, .why = {.code = errc::unavailable}});
+        const auto connect = [this]() -> support::scripted_transaction& { return port_; };
+        server shop{guard_, guard_.transact(database_.get_executor(), connect, counting())};
+        answer got = post(shop.port(), {.key = "k", .target = "/open"});
+        database_.join(); // before the loop it answers to
+        return got;
+    }
+
+    support::scripted_database rows_;
+    support::scripted_transaction port_{rows_};
+    asio::thread_pool database_{1};
+};
+
+TEST_F(BeastOutage, PassesWhereTheRouteSaysSo) {
+    const answer got = post_where(0);
+
+    EXPECT_EQ(got.status, 201);
+    EXPECT_EQ(got.header("Idempotency-Protected"), "false");
+    EXPECT_EQ(runs_, 1);
+}
+
+TEST_F(BeastOutage, WhatRanIsNotRunOnceMoreUnprotected) {
+    const answer got = post_where(2);
+
+    EXPECT_EQ(got.problem(), "503 unavailable");
+    EXPECT_EQ(got.header("Idempotency-Protected"), "");
+    EXPECT_EQ(runs_, 1);
 }
 
 } // namespace

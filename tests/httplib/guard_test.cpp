@@ -13,6 +13,7 @@
 #include "semel/open.hpp"
 #include "semel/stores/memory.hpp"
 #include "semel/transaction/sqlite.hpp"
+#include "support/scripted_transaction.hpp"
 
 namespace semel::http::httplib_test {
 namespace {
@@ -24,7 +25,8 @@ gate orders_gate() {
     orders.replay.headers = {"X-Shop"};
     orders.policy.lease = 10min; // nobody takes over on a slow machine
     route strict{.operation = "STRICT", .path = "/strict", .need = key_need::required};
-    return gate::make({.routes = {orders, strict}, .tenants = single_tenant{"acme"}}).value();
+    route open{.operation = "OPEN", .path = "/open", .outage = store_outage::pass};
+    return gate::make({.routes = {orders, strict, open}, .tenants = single_tenant{"acme"}}).value();
 }
 
 class HttplibGuard : public testing::Test {
@@ -256,6 +258,39 @@ TEST_F(HttplibTransact, RowsAndRecordAreCommittedTogether) {
     EXPECT_EQ(repeat->body, "made");
     EXPECT_EQ(repeat->get_header_value("Idempotent-Replayed"), "true");
     EXPECT_EQ(orders(), 1);
+}
+
+// ---- without its store
+
+// A database that loses its nth statement: begin, lock, save, commit.
+class HttplibOutage : public HttplibGuard {
+protected:
+    ::httplib::Result post_where(std::size_t nth) {
+        port_to_rows_.fail({.nth = nth, .why = {.code = errc::unavailable}});
+        const auto connect = [this]() -> support::scripted_transaction& { return port_to_rows_; };
+        server_.Post("/open", guard_.transact(connect, counting()));
+        start();
+        return post("/open", "k", "{}");
+    }
+
+    support::scripted_database rows_;
+    support::scripted_transaction port_to_rows_{rows_};
+};
+
+TEST_F(HttplibOutage, PassesWhereTheRouteSaysSo) {
+    const auto got = post_where(0);
+
+    EXPECT_EQ(got->status, 201);
+    EXPECT_EQ(got->get_header_value("Idempotency-Protected"), "false");
+    EXPECT_EQ(runs_, 1);
+}
+
+TEST_F(HttplibOutage, WhatRanIsNotRunOnceMoreUnprotected) {
+    const auto got = post_where(2);
+
+    EXPECT_EQ(got->status, 503);
+    EXPECT_FALSE(got->has_header("Idempotency-Protected"));
+    EXPECT_EQ(runs_, 1);
 }
 
 } // namespace

@@ -106,6 +106,7 @@ private:
         const std::shared_ptr<Work> work;        // shared by all calls of the route
         std::optional<protected_call> made = {}; // none: passes unprotected
         std::optional<response> own = {};
+        bool called = false; // what was called once must not run unprotected as well
     };
 
     template <class Work, class Execute>
@@ -150,7 +151,7 @@ private:
             auto op = engine_.async_execute<detail::routed_response>(
                 semel::request{state->made->what}, std::move(work));
             auto outcome = co_await std::move(op);
-            if (!may_pass(*state->made, outcome.raw())) co_return answer_of(*state, outcome.raw());
+            if (!passes(*state, outcome.raw())) co_return answer_of(*state, outcome.raw());
         }
         auto op = called(*state, nullptr);
         beast_response answer = co_await std::move(op);
@@ -160,6 +161,7 @@ private:
     template <class Work>
     static boost::asio::awaitable<verdict<detail::routed_response>>
     worked(std::shared_ptr<call<Work>> state, execution& running) {
+        state->called = true;
         auto op = called(*state, &running);
         beast_response answer = co_await std::move(op);
         co_return settled_by(*state, std::move(answer));
@@ -182,12 +184,15 @@ private:
     template <class Connect, class Work>
     beast_response transacted(Connect& connect, call<Work>& state) const {
         if (!state.made) return unprotected(state, invoked(state, nullptr));
-        auto work = [&](execution& running) { return settled_by(state, invoked(state, &running)); };
+        auto work = [&](execution& running) {
+            state.called = true;
+            return settled_by(state, invoked(state, &running));
+        };
         try {
             auto&& port = connect();
             const auto outcome = engine_.transact<detail::routed_response>(
                 port, semel::request{state.made->what}, work);
-            if (!may_pass(*state.made, outcome.raw())) return answer_of(state, outcome.raw());
+            if (!passes(state, outcome.raw())) return answer_of(state, outcome.raw());
             return unprotected(state, invoked(state, nullptr));
         } catch (const response_released&) {
             return detail::to_beast(*std::move(state.own), state.in.then());
@@ -203,6 +208,10 @@ private:
         state.own = std::move(made.own);
         return detail::as_verdict(std::move(made.end),
                                   {.got = std::move(got), .how = state.made->how});
+    }
+
+    template <class Work> static bool passes(const call<Work>& state, const raw_outcome& outcome) {
+        return !state.called && may_pass(*state.made, outcome);
     }
 
     template <class Work>

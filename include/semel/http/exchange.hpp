@@ -96,7 +96,8 @@ struct settled {
 [[nodiscard]] response answer_for(const protected_call& call, const raw_outcome& outcome,
                                   std::optional<response> own = {});
 
-// The store could not be asked, nothing ran, and the route says to go on without it.
+// The store cannot be asked or written, and the route says to go on without it. Only for callers
+// whose work was not called: in a transaction the database may be lost after it ran, too.
 [[nodiscard]] bool may_pass(const protected_call& call, const raw_outcome& outcome);
 
 // The headers for the upstream: without hop-by-hop ones and Content-Length (framing is made anew),

@@ -102,7 +102,9 @@ private:
     void guarded(protected_call& call, const ::httplib::Request& request,
                  ::httplib::Response& answer, Work& work, const Execute& execute) const {
         std::optional<response> own;
+        bool called = false; // what was called once must not run unprotected as well
         auto run = [&](execution& running) -> verdict<detail::routed_response> {
+            called = true;
             ::httplib::Response mine;
             call_work(work, request, mine, &running);
             response got = detail::response_of(mine);
@@ -113,7 +115,7 @@ private:
         };
         try {
             const auto outcome = execute(semel::request{call.what}, run);
-            if (may_pass(call, outcome.raw())) {
+            if (!called && may_pass(call, outcome.raw())) {
                 call_work(work, request, answer, nullptr);
                 return answer.set_header("Idempotency-Protected", "false");
             }

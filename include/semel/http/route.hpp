@@ -36,7 +36,8 @@ enum class key_forwarding : std::uint8_t {
     none,
 };
 
-// What happens while the store cannot be asked.
+// What happens while the store cannot be asked: it is not reachable, does not answer, is read-only
+// or full. A store that is only busy (errc::overloaded) is no outage: that is a 503 in any case.
 enum class store_outage : std::uint8_t {
     refuse, // 503
     pass,   // executed without protection; the adapter marks and counts it

@@ -66,6 +66,7 @@ void guarded::claim() {
 // The engine holds this exchange, and the fetch holds the engine's `done`: were it kept here, an
 // exchange whose connection is dropped would keep itself and its attempt alive for ever.
 void guarded::execute(work_done done) {
+    called_ = true;
     pass_on([self = shared_from_this(), done = std::move(done)](http::settled made) mutable {
         self->own_ = std::move(made.own);
         done(std::move(made.end));
@@ -138,7 +139,7 @@ http::settled guarded::settled_of(upstream_failure&& why) {
 
 void guarded::on_outcome(raw_outcome outcome) {
     gateway_->under_way.subtract(1);
-    if (http::may_pass(call_, outcome)) return bypass();
+    if (!called_ && http::may_pass(call_, outcome)) return bypass();
     const bool asks = outcome.kind == outcome_kind::in_doubt && !probed_ && !own_ &&
                       gateway_->options.probes.contains(call_.what.operation);
     if (asks) return ask_probe(outcome.by.fence);

@@ -51,6 +51,7 @@ private:
     budget_share body_share_, answer_share_;
 
     std::optional<http::response> own_; // of the attempt that ran here
+    bool called_ = false;               // what was called once must not run unprotected as well
     bool probed_ = false;
 };
 

@@ -317,11 +317,24 @@ TEST(R27_MayPass, OnlyWhereTheRouteSaysSoAndNothingRan) {
 
     EXPECT_TRUE(may_pass(open, because(errc::unavailable)));
     EXPECT_TRUE(may_pass(open, because(errc::timed_out)));
-    EXPECT_FALSE(may_pass(open, because(errc::corrupt)));
-    EXPECT_FALSE(may_pass(open, because(errc::limit_exceeded)));
+    EXPECT_TRUE(may_pass(open, because(errc::read_only)));
+    EXPECT_TRUE(may_pass(open, because(errc::no_space)));
     EXPECT_FALSE(may_pass(open, ran(outcome_kind::unconfirmed)));
     EXPECT_FALSE(may_pass(open, {.kind = outcome_kind::in_progress}));
     EXPECT_FALSE(may_pass(call_of(), because(errc::unavailable)));
+}
+
+// The store is there, or it is not known that nothing ran.
+TEST(R27_MayPass, NotForAnyOtherReason) {
+    const protected_call open = call_of({.outage = store_outage::pass});
+    for (const errc code :
+         {errc::invalid_argument, errc::limit_exceeded, errc::unknown_store, errc::not_a_store,
+          errc::schema_missing, errc::schema_newer, errc::overloaded, errc::conflict, errc::corrupt,
+          errc::unsupported, errc::stopped, errc::transaction_broken, errc::internal}) {
+        EXPECT_FALSE(
+            may_pass(open, {.kind = outcome_kind::unavailable, .why = failure{.code = code}}))
+            << name(code);
+    }
 }
 
 } // namespace
