@@ -186,6 +186,40 @@ TEST_F(GrpcFrontBefore, ABrokenConnectionLeavesTheOutcomeUnknown) {
     EXPECT_EQ(details_of(again.status).reason, "IN_DOUBT");
 }
 
+// The front's own client refuses what it cannot take, after the service has executed.
+TEST_F(GrpcFrontBefore, AReplyAboveTheLimitOfTheChannelLeavesTheOutcomeUnknown) {
+    start([](auto&, const auto&, auto& reply) {
+        reply.set_blob(std::string(5U << 20U, 'x')); // gRPC takes 4 MiB unless told otherwise
+        return Status::OK;
+    });
+    front_server at{channel_at(address_),
+                    grpc::reach::remote,
+                    {},
+                    {.on_lease_expiry = lease_expiry::hold, .grace = 1ms}};
+
+    const auto first = at.charge("key-1", 100);
+    const auto again = at.charge("key-1", 100);
+
+    EXPECT_EQ(first.status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_EQ(details_of(again.status).reason, "IN_DOUBT");
+    EXPECT_EQ(service_.runs, 1);
+}
+
+TEST_F(GrpcFrontBefore, ARuleOfTheMethodComesBeforeThoseOfTheRemote) {
+    start([](auto&, const auto&, auto&) { return Status{StatusCode::RESOURCE_EXHAUSTED, "full"}; });
+    front_server at{
+        channel_at(address_),
+        grpc::reach::remote,
+        {.codes = {{.code = StatusCode::RESOURCE_EXHAUSTED, .becomes = http::disposition::retry}}},
+        {.on_lease_expiry = lease_expiry::hold, .grace = 1ms}};
+
+    at.charge("key-1", 100);
+    const auto again = at.charge("key-1", 100);
+
+    EXPECT_EQ(again.status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_EQ(service_.runs, 2);
+}
+
 TEST_F(GrpcFrontBefore, PassesMetadataPeerAndDeadline) {
     std::multimap<std::string, std::string> seen;
     std::chrono::system_clock::time_point deadline;

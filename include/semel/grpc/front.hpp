@@ -39,7 +39,9 @@ namespace semel::grpc {
 enum class reach : std::uint8_t {
     in_process,
     // Another process: what gRPC itself says when a connection breaks (UNAVAILABLE, INTERNAL,
-    // UNKNOWN) cannot be told from a handler's word, so it means "outcome unknown".
+    // UNKNOWN) or an answer is larger than the channel takes (RESOURCE_EXHAUSTED) cannot be told
+    // from a handler's word, so it means "outcome unknown". The channel's limits are its maker's:
+    // raise them for large answers.
     remote,
 };
 

@@ -20,9 +20,11 @@ public:
     void OnDone() override { delete this; }
 };
 
-// After the user's own rules: what a broken connection says is not the handler's word.
+// After the user's own rules: what gRPC itself says is not the handler's word. Its client makes
+// RESOURCE_EXHAUSTED of an answer that is larger than the channel takes, when the service is done.
 void add_remote_rules(method_policy& how) {
-    for (const auto code : {StatusCode::UNAVAILABLE, StatusCode::INTERNAL, StatusCode::UNKNOWN}) {
+    for (const auto code : {StatusCode::UNAVAILABLE, StatusCode::INTERNAL, StatusCode::UNKNOWN,
+                            StatusCode::RESOURCE_EXHAUSTED}) {
         how.codes.push_back({.code = code, .becomes = http::disposition::unknown});
     }
 }
