@@ -1,5 +1,7 @@
 #include "service.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -135,12 +137,21 @@ void service::reload_tokens() {
     }
 }
 
+// Both listeners are closed before either is waited for: while one finishes its last requests the
+// other must not begin new ones. They share one deadline.
 edge::drained service::drain() {
+    using clock = std::chrono::steady_clock;
+    const auto until = clock::now() + config_.server.drain;
+    const auto left = [until] {
+        return std::max(duration::zero(), std::chrono::ceil<duration>(until - clock::now()));
+    };
     if (admin_) admin_->drain();
     if (center_) center_->stop_waiting();
+    if (gateway_) gateway_->stop_accepting();
+    if (center_server_) center_server_->stop_accepting();
     auto ended = edge::drained::all;
-    if (center_server_) ended = center_server_->drain(config_.server.drain);
-    if (gateway_ && gateway_->drain() != edge::drained::all) ended = edge::drained::cut_off;
+    if (center_server_) ended = center_server_->drain(left());
+    if (gateway_ && gateway_->drain(left()) != edge::drained::all) ended = edge::drained::cut_off;
     relays_->stop();
     return ended;
 }

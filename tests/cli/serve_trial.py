@@ -10,6 +10,7 @@ import json
 import os
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import threading
 import time
 import unittest
 import urllib.error
+import urllib.parse
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -65,6 +67,32 @@ def call(url, body=None, token=None, headers=None, method=None):
     except urllib.error.HTTPError as no:
         with no:
             return Answer(no.code, no.headers, no.read())
+
+
+class HalfSent:
+    """A request whose last byte is held back, so that it is under way for as long as one likes."""
+
+    def __init__(self, url, path, headers):
+        at = urllib.parse.urlsplit(url)
+        self.socket = socket.create_connection((at.hostname, at.port), timeout=PATIENCE)
+        lines = [f"POST {path} HTTP/1.1", "Host: a", "Content-Type: application/json",
+                 "Content-Length: 2"] + [f"{name}: {value}" for name, value in headers.items()]
+        self.socket.sendall(("\r\n".join(lines) + "\r\n\r\n{").encode())
+
+    def finish(self):
+        """The status line of its answer."""
+        self.socket.sendall(b"}")
+        with self.socket, self.socket.makefile("rb") as answer:
+            return answer.readline().decode().strip()
+
+
+def refuses(url):
+    at = urllib.parse.urlsplit(url)
+    try:
+        socket.create_connection((at.hostname, at.port), timeout=PATIENCE).close()
+        return False
+    except ConnectionRefusedError:
+        return True
 
 
 class Serve:
@@ -124,8 +152,18 @@ sink = "file:{folder}/events.jsonl"
     def center(self, path, body=None, token=None):
         return call(self.urls["center"] + path, body, token or self.use)
 
+    def configure(self, before, after):
+        """For the next start."""
+        with open(self.file, encoding="utf-8") as file:
+            text = file.read()
+        with open(self.file, "w", encoding="utf-8") as file:
+            file.write(text.replace(before, after))
+
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
+        return self.end()
+
+    def end(self):
         out, err = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out, err
 
@@ -286,6 +324,42 @@ class Trial(unittest.TestCase):
         self.assertEqual(got[0].status, 409)
         self.assertNotIn("ab" * 32, err)
         self.assertNotIn(self.semel.use, err)
+
+    def half_sent(self, listener):
+        path = {"center": "/v1/begin", "gateway": "/orders"}[listener]
+        made = HalfSent(self.semel.urls[listener], path,
+                        {"Authorization": "Bearer " + self.semel.use, "Idempotency-Key": "half"})
+        self.addCleanup(made.socket.close)
+        line = 'semel_server_requests_total{listener="%s"} 1\n' % listener
+        self.assertTrue(eventually(lambda: line in self.metrics()), self.metrics())
+        return made
+
+    def test_after_sigterm_nobody_is_let_in_while_others_finish(self):
+        under_way = self.half_sent("center")
+
+        self.semel.process.send_signal(signal.SIGTERM)
+        closed = eventually(lambda: refuses(self.semel.urls["gateway"]))
+        answer = under_way.finish()
+        code, out, err = self.semel.end()
+
+        self.assertTrue(closed)
+        self.assertEqual(answer, "HTTP/1.1 400 Bad Request")  # no operation: its body is "{}"
+        self.assertEqual((code, out), (0, "semel serve: drained\n"), err)
+
+    def test_the_drain_time_is_that_of_all_listeners_together(self):
+        self.semel.stop()
+        self.semel.configure('drain = "20s"', 'drain = "4s"')
+        self.semel.start()
+        self.half_sent("center")
+        self.half_sent("gateway")
+
+        begun = time.monotonic()
+        code, _, err = self.semel.stop()
+        took = time.monotonic() - begun
+
+        self.assertEqual(code, 1, err)
+        self.assertGreaterEqual(took, 4)
+        self.assertLess(took, 7.5)
 
     def test_records_outlive_the_process_and_are_encrypted(self):
         self.order("k1", b'{"item": "planted-in-the-body"}')

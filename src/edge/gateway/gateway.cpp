@@ -152,9 +152,17 @@ gateway_counts gateway::counts() const {
             .under_way = state.under_way.get()};
 }
 
-drained gateway::drain() {
-    const auto until = clock::now() + parts_->state->options.drain_time;
+void gateway::stop_accepting() {
     parts_->listens->drain();
+}
+
+drained gateway::drain() {
+    return drain(parts_->state->options.drain_time);
+}
+
+drained gateway::drain(duration up_to) {
+    const auto until = clock::now() + up_to;
+    stop_accepting();
     while (parts_->state->under_way.get() > 0 || parts_->listens->state().open.load() > 0) {
         if (clock::now() >= until) return drained::cut_off;
         std::this_thread::sleep_for(std::chrono::milliseconds{5});

@@ -24,8 +24,11 @@ public:
     [[nodiscard]] host_port address() const;
     [[nodiscard]] gateway_counts counts() const;
 
-    // Stops accepting and finishes what runs, with or without its clients, for drain_time at most.
-    // Blocks.
+    // No new connections, and no further requests on those there are. Returns at once.
+    void stop_accepting();
+    // The same, and finishes what runs, with or without its clients. Blocks.
+    drained drain(duration up_to);
+    // For drain_time at most.
     drained drain();
 
 private:

@@ -22,7 +22,7 @@ public:
     [[nodiscard]] host_port address() const { return address_; }
     [[nodiscard]] server_state& state() { return *state_; }
 
-    // Stops accepting and tells the sessions; returns at once.
+    // Stops accepting and tells the sessions; returns at once. May be called again.
     void drain();
     // Waits until no session is left, up to that long.
     [[nodiscard]] drained wait(duration up_to);

@@ -118,8 +118,12 @@ server_counts server::counts() const {
     return parts_->listens->state().counts();
 }
 
-drained server::drain(duration up_to) {
+void server::stop_accepting() {
     parts_->listens->drain();
+}
+
+drained server::drain(duration up_to) {
+    stop_accepting();
     return parts_->listens->wait(up_to);
 }
 

@@ -26,8 +26,10 @@ public:
     [[nodiscard]] host_port address() const;
     [[nodiscard]] server_counts counts() const;
 
-    // Stops accepting, lets requests under way finish, and closes all connections. Blocks; not
-    // from a handler.
+    // No new connections, and no further requests on those there are. Returns at once.
+    void stop_accepting();
+    // The same, lets requests under way finish, and closes all connections. Blocks; not from a
+    // handler.
     drained drain(duration up_to);
 
 private:
