@@ -133,7 +133,7 @@ void attempt::end_unrun() {
                      .detail = "the store has answered after the lease it gave was over; nothing "
                                "was run, ask again"});
     then_ = ending::next::open;
-    carry(end_of_unrun(started_));
+    carry(end_of_unrun(started_, plan_));
 }
 
 // Ends asynchronous work once: by its call, or, if the work drops it uncalled, as "unknown".

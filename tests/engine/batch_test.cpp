@@ -205,5 +205,28 @@ TEST_F(BatchFaults, AMessageWhoseLeaseIsLostBeforeItsTurnIsNotRun) {
               answers_t{consumed::executed});
 }
 
+TEST_F(BatchFaults, AMessageThatIsNotRunAfterAllKeepsTheStepsOfEarlierAttempts) {
+    auto& engine = make({.lease = 40ms, .grace = 1s});
+    request alone = scope_;
+    alone.key = "b";
+    int charges = 0;
+    const auto work = [&](execution& run) {
+        run.step("charge", [&] { ++charges; });
+        if (run.attempt() == 1) throw std::domain_error{"after the charge"};
+    };
+    EXPECT_THROW((void)engine.execute<void>(alone, work), std::domain_error);
+    script_->fail_all("renew", {});
+
+    const auto got =
+        engine.consume_batch(scope_, messages({"a", "b"}), [&](std::size_t index, execution&) {
+            EXPECT_EQ(index, 0U);
+            EXPECT_TRUE(soon([&] { return engine.counters().lost_leases == 2; }));
+        });
+    (void)engine.execute<void>(alone, work);
+
+    EXPECT_EQ(got, (answers_t{consumed::executed, consumed::in_progress}));
+    EXPECT_EQ(charges, 1);
+}
+
 } // namespace
 } // namespace semel::tests

@@ -234,5 +234,26 @@ TEST_F(Leases, OneThatIsOverBeforeItIsKnownRunsNothing) {
     EXPECT_TRUE(next.executed());
 }
 
+TEST_F(Leases, OneThatIsOverBeforeItIsKnownKeepsTheStepsOfEarlierAttempts) {
+    auto& engine = make({.lease = 50ms, .on_lease_expiry = lease_expiry::hold});
+    int charges = 0;
+    const auto work = [&](execution& run) {
+        run.step("charge", [&] { ++charges; });
+        if (run.attempt() == 1) throw std::domain_error{"after the charge"};
+        return std::to_string(run.attempt());
+    };
+    EXPECT_THROW((void)engine.execute<std::string>(order("k", "a"), work), std::domain_error);
+    script_->fail_nth(script_->questions(), {.when = support::fails::late, .by = 200ms});
+
+    const auto late = engine.execute<std::string>(order("k", "a"), never);
+    const auto other = engine.execute<std::string>(order("k", "b"), never);
+    const auto next = engine.execute<std::string>(order("k", "a"), work);
+
+    EXPECT_EQ(late.kind(), outcome_kind::unavailable);
+    EXPECT_EQ(other.kind(), outcome_kind::mismatch);
+    EXPECT_EQ(next.value(), "3");
+    EXPECT_EQ(charges, 1);
+}
+
 } // namespace
 } // namespace semel::tests

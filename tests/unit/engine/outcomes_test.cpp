@@ -22,10 +22,16 @@ stored_result sealed(std::string body) {
 
 class Ending : public testing::Test {
 protected:
+    plan planned() {
+        return plan_of({.tenant = "t", .operation = "o", .key = "k"}, policy_, limits{}).value();
+    }
     ending of(detail::work_end end, std::string ref = {}) {
-        auto made =
-            plan_of({.tenant = "t", .operation = "o", .key = "k"}, policy_, limits{}).value();
-        return ending_of(std::move(end), made, started_, std::move(ref));
+        return ending_of(std::move(end), planned(), started_, std::move(ref));
+    }
+    command unrun(answers::start_kind kind) {
+        answers::started begun = started_;
+        begun.kind = kind;
+        return end_of_unrun(begun, planned());
     }
     template <class E> ending thrown(E what) {
         return of(detail::threw_end{std::make_exception_ptr(std::move(what))});
@@ -164,6 +170,20 @@ TEST_F(Ending, ALostLeaseSaysNothingAboutTheRecord) {
     policy_.on_exception = exception_class::final;
 
     EXPECT_TRUE(std::holds_alternative<commands::abandon>(thrown(lease_lost{}).what));
+}
+
+TEST_F(Ending, WorkThatWasNotRunIsForgottenOnlyIfNothingRanBefore) {
+    using answers::start_kind;
+    policy_.failure_retention = 7h;
+
+    EXPECT_EQ(name(unrun(start_kind::first)), "release");
+    EXPECT_EQ(name(unrun(start_kind::overwritten)), "release");
+    EXPECT_EQ(name(unrun(start_kind::taken_over)), "abandon");
+    const auto retried = std::get<commands::fail>(unrun(start_kind::retried));
+    EXPECT_EQ(retried.by, started_.by);
+    EXPECT_EQ(retried.kind, commands::failure_kind::retryable);
+    EXPECT_EQ(retried.retry_after, 0s);
+    EXPECT_EQ(retried.retention, 7h);
 }
 
 TEST(OutcomeOf, EveryAnswerOfABegin) {
