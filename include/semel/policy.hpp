@@ -55,7 +55,8 @@ enum class exception_class : std::uint8_t {
     release,   // forgotten, as if the work had never begun
 };
 
-// "Exceptions of this type are of that class." The first rule that matches decides.
+// "Exceptions of this type are of that class." The first rule that matches decides; one that throws
+// does not match.
 struct failure_rule {
     bool (*matches)(const std::exception_ptr&);
     exception_class becomes = exception_class::retryable;

@@ -177,8 +177,29 @@ void attempt::on_work_end(detail::work_end&& end) {
     carry(std::move(made.what));
 }
 
-// The end of the attempt, to the store.
+// The end of the attempt, to the store. An exception on this way must not leave the lease behind:
+// it would be renewed up to processing_max, and nobody is at work.
 void attempt::carry(command&& what) {
+    try {
+        send_end(std::move(what));
+    } catch (...) {
+        if (stage_ == stage::over) throw; // not ours: the caller has thrown when it was told
+        on_unsendable();
+    }
+}
+
+void attempt::on_unsendable() {
+    try {
+        core_->records->submit({.id = plan_.id, .what = commands::abandon{.by = started_.by}},
+                               [](const result<reply>&) {});
+    } catch (...) { // then the record's policy decides after the lease
+    }
+    on_gave_up({.code = errc::internal,
+                .possible = effect::unknown,
+                .detail = "an exception has kept the end of the work from the store"});
+}
+
+void attempt::send_end(command&& what) {
     now_ = local_now();
     confirm_until_ = now_ + core_->options.confirm_max;
     complete_.emplace(complete_options{.what = std::move(what),

@@ -86,6 +86,8 @@ private:
     void note_burial();
     void end_unrun();
     void carry(command&& what);
+    void send_end(command&& what);
+    void on_unsendable();
     void on_settled(const reply& got);
     void on_gave_up(const failure& why);
     void close(ending::next then, raw_outcome&& with);

@@ -84,10 +84,19 @@ bool is_lease_lost(const std::exception_ptr& thrown) {
     return when<lease_lost>(exception_class::release).matches(thrown);
 }
 
+// The user's own function: if it throws, the exception must still become something.
+bool matches(const failure_rule& rule, const std::exception_ptr& thrown) {
+    try {
+        return rule.matches(thrown);
+    } catch (...) {
+        return false;
+    }
+}
+
 failure_rule rule_for(const std::exception_ptr& thrown, const operation_policy& policy) {
     if (const auto own = when<released>(exception_class::release); own.matches(thrown)) return own;
     for (const auto& rule : policy.failures) {
-        if (rule.matches(thrown)) return rule;
+        if (matches(rule, thrown)) return rule;
     }
     return {.matches = nullptr, .becomes = policy.on_exception};
 }
@@ -229,9 +238,15 @@ raw_outcome winners(const answers::fenced_off& fenced, const plan& what, time_po
 
 ending ending_of(detail::work_end&& ended, const plan& what, const answers::started& started,
                  std::string result_ref) {
-    return std::visit(
-        [&](auto&& one) { return end(std::move(one), what, started, std::move(result_ref)); },
-        std::move(ended));
+    try {
+        return std::visit(
+            [&](auto&& one) { return end(std::move(one), what, started, std::move(result_ref)); },
+            std::move(ended));
+    } catch (...) {
+        // Out of memory. The record must have an end all the same, or it is kept for as long as
+        // this process lives.
+        return end(unknown_verdict{}, what, started, {});
+    }
 }
 
 } // namespace semel

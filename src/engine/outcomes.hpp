@@ -31,6 +31,7 @@ struct ending {
     raw_outcome own; // for the caller, once the store has acknowledged; without the body
     enum class next : std::uint8_t { settled, open } then; // open: somebody else may run it now
 };
+// Throws nothing: if there is no memory to say how the work ended, its end is unknown.
 [[nodiscard]] ending ending_of(detail::work_end&& end, const plan& what,
                                const answers::started& started, std::string result_ref);
 

@@ -9,29 +9,36 @@ void strand::post(task what) {
     if (!busy_) {
         // Nobody is before it, so it need not be queued.
         busy_ = true;
-        run_one(what, lock);
-        run_all(lock);
-        busy_ = false;
-        return;
+        return run_all(lock, run_one(what, lock));
     }
     tasks_.push_back(std::move(what));
     // Under the lock: the serving frame may be gone once it has seen the task.
     if (served_) posted_.notify_one();
 }
 
-void strand::run_one(task& what, std::unique_lock<std::mutex>& lock) {
+std::exception_ptr strand::run_one(task& what, std::unique_lock<std::mutex>& lock) {
+    std::exception_ptr thrown;
     lock.unlock();
-    what();
+    try {
+        what();
+    } catch (...) {
+        thrown = std::current_exception();
+    }
     what = {};
     lock.lock();
+    return thrown;
 }
 
-void strand::run_all(std::unique_lock<std::mutex>& lock) {
+// Until none is left; then the strand is free, whatever was thrown.
+void strand::run_all(std::unique_lock<std::mutex>& lock, std::exception_ptr thrown) {
     while (!tasks_.empty()) {
         task next = std::move(tasks_.front());
         tasks_.pop_front();
-        run_one(next, lock);
+        auto also = run_one(next, lock);
+        if (!thrown) thrown = std::move(also);
     }
+    busy_ = false;
+    if (thrown) std::rethrow_exception(thrown);
 }
 
 bool strand::serve(std::optional<local_time> until) {
@@ -55,8 +62,7 @@ bool strand::serve(std::optional<local_time> until) {
 void strand::leave() {
     std::unique_lock lock{mutex_};
     served_ = false;
-    run_all(lock);
-    busy_ = false;
+    run_all(lock, nullptr);
 }
 
 } // namespace semel

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <exception>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -21,6 +22,7 @@ public:
     enum class mode { free, served };
     explicit strand(mode how) : busy_(how == mode::served), served_(how == mode::served) {}
 
+    // What a task throws reaches the thread that ran it, after the tasks behind it have run too.
     void post(task what);
 
     // Serving thread only: runs one waiting task, or waits for one until `until`. False: timed out.
@@ -30,8 +32,8 @@ public:
     void leave();
 
 private:
-    static void run_one(task& what, std::unique_lock<std::mutex>& lock);
-    void run_all(std::unique_lock<std::mutex>& lock);
+    static std::exception_ptr run_one(task& what, std::unique_lock<std::mutex>& lock);
+    void run_all(std::unique_lock<std::mutex>& lock, std::exception_ptr thrown);
 
     std::mutex mutex_;
     std::condition_variable posted_;

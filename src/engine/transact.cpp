@@ -1,6 +1,7 @@
 #include "engine/transact.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -187,6 +188,18 @@ private:
     bool wrote_ = false;
 };
 
+// What the work throws is its end. Anything else that is thrown (there is no memory left) must not
+// get past the rollback.
+template <class Pass> result<raw_outcome> reported(effect possible, Pass run) {
+    try {
+        return run();
+    } catch (const std::exception& thrown) {
+        return failure{.code = errc::internal, .possible = possible, .detail = thrown.what()};
+    } catch (...) {
+        return failure{.code = errc::internal, .possible = possible};
+    }
+}
+
 raw_outcome counted(engine_core& core, raw_outcome with) {
     bump(core.counters.outcomes[static_cast<std::size_t>(with.kind)]);
     return with;
@@ -270,7 +283,7 @@ tried try_once(engine_core& core, transaction_port& port, const plan& what, deta
     const auto locked = what.wait == wait_mode::wait ? on_locked::wait : on_locked::answer;
     if (auto begun = port.begin(locked); !begun) return not_begun(begun.error());
     pass one{core, port, what, work};
-    auto done = one.run();
+    auto done = reported(effect::none, [&] { return one.run(); });
     // Asked before the rollback, which is a statement too.
     const bool asked = one.ran() && port.asks_to_repeat();
     if (done && one.wrote() && !asked) return finish_commit(port, what, one, *std::move(done));
@@ -287,7 +300,7 @@ std::optional<raw_outcome> try_blind(engine_core& core, transaction_port& port, 
                                      detail::work& work) {
     if (!port.begin_blind(what.id)) return std::nullopt; // it says why, if it cannot, either
     pass one{core, port, what, work};
-    auto done = one.run_blind();
+    auto done = reported(effect::unknown, [&] { return one.run_blind(); }); // it commits, too
     if (done) return *std::move(done);
     failure why = std::move(done).error();
     if (why.possible == effect::none) {
@@ -340,7 +353,7 @@ raw_outcome transact_joined(engine_core& core, transaction_port& port, request w
     if (key_guard::held(port, made->id)) return counted(core, unavailable(nested()));
     if (auto joined = port.join(); !joined) return counted(core, unavailable(joined.error()));
     pass one{core, port, *made, work};
-    auto done = one.run();
+    auto done = reported(effect::none, [&] { return one.run(); });
     return counted(core, *made, done ? *std::move(done) : unavailable(std::move(done).error()));
 }
 

@@ -94,6 +94,20 @@ TEST_P(Batch, AnExceptionStopsNoOtherMessage) {
     EXPECT_EQ(consume(engine, messages({"bad"})), answers_t{consumed::executed});
 }
 
+TEST_P(Batch, AClassifierThatThrowsStopsNoOtherMessage) {
+    auto& engine = open({.failures = {{.matches = [](const std::exception_ptr&) -> bool {
+                             throw std::runtime_error{"confused"};
+                         }}}});
+
+    const auto got =
+        engine.consume_batch(scope_, messages({"bad", "b"}), [](std::size_t index, execution&) {
+            if (index == 0) throw std::domain_error{"bad mail"};
+        });
+
+    EXPECT_EQ(got, (answers_t{consumed::failed, consumed::executed}));
+    EXPECT_EQ(engine.counters().running, 0U);
+}
+
 TEST_P(Batch, ABadKeyStopsNoOtherMessage) {
     auto& engine = open();
 

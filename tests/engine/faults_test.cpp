@@ -212,6 +212,44 @@ TEST_F(Faults, ACompletionTheStoreCanNeverTakeIsUnconfirmedAtOnce) {
     EXPECT_EQ(engine.counters().lost_completions, 1U);
 }
 
+// What a store may throw, if nothing else, is std::bad_alloc.
+void throw_on(support::store_script& script, std::string_view command_name) {
+    script.on_each([text = std::string{command_name}](std::size_t, const command& what) {
+        if (name(what) == text) throw std::bad_alloc{};
+        return std::optional<fault>{};
+    });
+}
+
+TEST_F(Faults, AnEndThatCannotBeSentFreesTheKey) {
+    auto& engine = make({.grace = 1ms}, quick());
+    throw_on(*script_, "complete");
+
+    const auto out = engine.execute<std::string>(order("k"), [] { return std::string{"done"}; });
+    script_->well();
+    const auto next = engine.execute<std::string>(
+        order("k"), [](execution& run) { return std::to_string(run.attempt()); });
+
+    EXPECT_EQ(out.kind(), outcome_kind::unconfirmed);
+    EXPECT_EQ(next.value(), "2");
+    EXPECT_EQ(engine.counters().running, 0U);
+}
+
+TEST_F(Faults, AnAsynchronousEndThatCannotBeSentFreesTheKey) {
+    auto& engine = make({.grace = 1ms}, quick());
+    async_call call{engine, order("k")};
+    call.wait_started();
+    throw_on(*script_, "complete");
+
+    call.end(answered_with("done"));
+    script_->well();
+    const auto next = engine.execute<std::string>(
+        order("k"), [](execution& run) { return std::to_string(run.attempt()); });
+
+    EXPECT_EQ(call.get().kind, outcome_kind::unconfirmed);
+    EXPECT_EQ(next.value(), "2");
+    EXPECT_EQ(engine.counters().running, 0U);
+}
+
 class EndOfEngine : public Faults {
 protected:
     engine& make_on(const std::shared_ptr<store>& records, engine_options options) {

@@ -300,5 +300,30 @@ TEST_F(Transact, BadInputIsNamedBeforeTheFirstStatement) {
     EXPECT_TRUE(port_.statements().empty());
 }
 
+TEST_F(Transact, RollsBackWhereSomethingThrowsThatIsNotTheWork) {
+    auto& engine = make();
+    port_.fail({.nth = 2, .thrown = std::make_exception_ptr(std::bad_alloc{})});
+
+    const auto out = engine.transact<std::string>(port_, order("k"), paying());
+
+    EXPECT_EQ(out.kind(), outcome_kind::unavailable);
+    EXPECT_EQ(out.why()->code, errc::internal);
+    EXPECT_EQ(out.why()->possible, effect::none);
+    EXPECT_FALSE(port_.open());
+    EXPECT_TRUE(engine.transact<std::string>(port_, order("k"), paying()).executed());
+    EXPECT_EQ(database_.effects, 1);
+}
+
+TEST_F(Transact, RollsBackWhereTheClassifierThrows) {
+    auto& engine = make({.failures = {{.matches = [](const std::exception_ptr&) -> bool {
+                             throw std::runtime_error{"confused"};
+                         }}}});
+    const auto failing = [&] { throw std::domain_error{"card refused"}; };
+
+    EXPECT_THROW((void)engine.transact<void>(port_, order("k"), failing), std::domain_error);
+
+    EXPECT_FALSE(port_.open());
+}
+
 } // namespace
 } // namespace semel::tests

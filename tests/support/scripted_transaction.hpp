@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,7 +26,8 @@ public:
     struct statement_fault {
         std::size_t nth = 0; // of all statements of this port
         failure why = {.code = errc::unavailable};
-        applies commit = applies::no; // a commit that fails may have taken place
+        applies commit = applies::no;   // a commit that fails may have taken place
+        std::exception_ptr thrown = {}; // instead of an answer
     };
 
     explicit scripted_transaction(scripted_database& on) : on_(on) {}
@@ -92,6 +94,7 @@ private:
         fault_commits_ = false;
         if (!fault_ || asked_++ != fault_->nth) return std::nullopt;
         fault_commits_ = fault_->commit == applies::yes;
+        if (fault_->thrown) std::rethrow_exception(fault_->thrown);
         return fault_->why;
     }
     void end() {

@@ -166,6 +166,15 @@ TEST_F(Ending, WhereNoRuleMatchesThePolicysClassDecides) {
               commands::failure_kind::final);
 }
 
+TEST_F(Ending, ARuleThatThrowsMatchesNothing) {
+    const auto confused = [](const std::exception_ptr&) -> bool { throw std::bad_alloc{}; };
+    policy_.failures = {{.matches = confused, .becomes = exception_class::release},
+                        when<std::domain_error>(exception_class::final)};
+
+    EXPECT_EQ(std::get<commands::fail>(thrown(std::domain_error{"x"}).what).kind,
+              commands::failure_kind::final);
+}
+
 TEST_F(Ending, ALostLeaseSaysNothingAboutTheRecord) {
     policy_.on_exception = exception_class::final;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 namespace semel {
@@ -39,6 +40,32 @@ TEST(Strand, LetsGoOfATaskBeforeTheNextRuns) {
     one.post([&, held = std::move(held)] { one.post([&] { gone = watched.expired(); }); });
 
     EXPECT_TRUE(gone);
+}
+
+TEST(Strand, GoesOnAfterATaskThatThrows) {
+    strand one{strand::mode::free};
+    std::vector<int> order;
+
+    const auto throwing = [&] {
+        one.post([&] { order.push_back(1); });
+        throw std::domain_error{"task"};
+    };
+    EXPECT_THROW(one.post(throwing), std::domain_error);
+    one.post([&] { order.push_back(2); });
+
+    EXPECT_EQ(order, (std::vector{1, 2}));
+}
+
+TEST(Strand, IsFreeThoughATaskThrowsWhenTheServingThreadLeaves) {
+    strand one{strand::mode::served};
+    int runs = 0;
+    one.post([] { throw std::domain_error{"task"}; });
+    one.post([&] { ++runs; });
+
+    EXPECT_THROW(one.leave(), std::domain_error);
+    one.post([&] { ++runs; });
+
+    EXPECT_EQ(runs, 2);
 }
 
 TEST(Strand, KeepsTasksForTheThreadThatServesIt) {
