@@ -105,7 +105,8 @@ public:
 
     // N messages, one store round trip for all claims and one for all completions. `work` is called
     // as work(index, execution&) for each new one, in order, on this thread; an exception makes
-    // that item `failed` and does not stop the others. One answer per item.
+    // that item `failed` and does not stop the others. One answer per item; `failed` also where a
+    // record fails its checksum, which asking again does not mend.
     std::vector<consumed> consume_batch(const request& scope, std::vector<message> messages,
                                         unique_function<void(std::size_t, execution&)> work);
 

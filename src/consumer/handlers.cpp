@@ -28,6 +28,23 @@ bool is_killer(const received& message, std::uint32_t attempts, std::uint32_t at
     return attempts > attempts_max && message.deliveries > 1;
 }
 
+// What the store says of itself, and not of the message: it is asked again until it is well.
+bool is_of_the_store(errc code) {
+    switch (code) {
+    case errc::unavailable:
+    case errc::timed_out:
+    case errc::conflict:
+    case errc::overloaded:
+    case errc::no_space:
+    case errc::stopped:
+    case errc::read_only:
+    case errc::not_a_store:
+    case errc::schema_missing:
+    case errc::schema_newer: return true;
+    default: return false;
+    }
+}
+
 class batch_handler {
 public:
     batch_handler(engine& with, request scope, work what)
@@ -47,11 +64,17 @@ public:
                 }
                 run_noting(what_, batch[i], run, made[i]);
             });
-        for (std::size_t i = 0; i < batch.size(); ++i) made[i].how = got[i];
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            made[i].how = got[i];
+            if (got[i] == consumed::failed && made[i].attempts == 0) made[i].error = not_again;
+        }
         return made;
     }
 
 private:
+    static constexpr const char* not_again =
+        "not run: its record has failed for good, or cannot be read";
+
     engine& engine_;
     const request scope_;
     work what_;
@@ -90,18 +113,26 @@ private:
         request what = scope_;
         what.key = one.event.id;
         what.with.wait = wait_mode::answer;
-        bool ran = false;
         try {
             const auto outcome =
                 engine_.transact<void>(*connection, std::move(what), [&](execution& run) {
-                    ran = true;
+                    into.attempts = one.deliveries;
                     run_noting(what_, one, run, into);
                 });
             into.how = detail::as_consumed(outcome.kind());
+            if (outcome.kind() == outcome_kind::unavailable) judge(*outcome.why(), one, into);
         } catch (...) {
             into.how = consumed::failed; // the work's own exception, noted above
         }
-        into.attempts = ran ? one.deliveries : 0;
+    }
+
+    // A commit that was refused for what the work has done (a constraint that is checked only then,
+    // a transaction it has ended itself) is refused again, and so is a record that cannot be read:
+    // asking for ever would stop the messages behind this one, too.
+    static void judge(const failure& why, const received& one, handled& into) {
+        const bool ran = into.attempts > 0;
+        if (is_of_the_store(why.code) || (!ran && why.code != errc::corrupt)) return;
+        into = {.how = consumed::failed, .attempts = one.deliveries, .error = describe(why)};
     }
 
     engine& engine_;

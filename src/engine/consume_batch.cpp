@@ -109,7 +109,9 @@ private:
 class batch {
 public:
     batch(engine_core& core, std::size_t count)
-        : core_(core), kinds_(count, outcome_kind::unavailable) {}
+        : core_(core),
+          kinds_(count, outcome_kind::unavailable),
+          answers_(count, consumed::unavailable) {}
 
     void add(std::size_t index, request one) {
         auto made = core_.make_plan(std::move(one));
@@ -164,14 +166,16 @@ public:
 
     std::vector<consumed> take() {
         for (const auto& one : repeats_) {
-            const outcome_kind first = kinds_[items_[one.first].index];
-            const bool ran = first == outcome_kind::executed;
-            settle(one.index, one.instead.value_or(ran ? outcome_kind::replayed : first));
+            const std::size_t first = items_[one.first].index;
+            if (one.instead) {
+                settle(one.index, *one.instead);
+            } else if (kinds_[first] == outcome_kind::executed) {
+                settle(one.index, outcome_kind::replayed);
+            } else {
+                settle(one.index, kinds_[first], answers_[first]);
+            }
         }
-        std::vector<consumed> answers;
-        answers.reserve(kinds_.size());
-        for (const outcome_kind kind : kinds_) answers.push_back(detail::as_consumed(kind));
-        return answers;
+        return std::move(answers_);
     }
 
 private:
@@ -210,7 +214,11 @@ private:
     }
 
     void settle(std::size_t index, outcome_kind with) {
+        settle(index, with, detail::as_consumed(with));
+    }
+    void settle(std::size_t index, outcome_kind with, consumed how) {
         kinds_[index] = with;
+        answers_[index] = how;
         bump(core_.counters.outcomes[static_cast<std::size_t>(with)]);
     }
 
@@ -229,7 +237,10 @@ private:
                 core_.leave();
                 const raw_outcome with = outcome_of(std::move(over->with));
                 core_.report(with, one.it->what());
-                return settle(one.index, with.kind);
+                // The store has answered, and will never answer otherwise.
+                const bool damaged = with.kind == outcome_kind::unavailable;
+                return settle(one.index, with.kind,
+                              damaged ? consumed::failed : detail::as_consumed(with.kind));
             }
             if (std::holds_alternative<begin_steps::refused>(step)) {
                 core_.leave();
@@ -284,6 +295,7 @@ private:
 
     engine_core& core_;
     std::vector<outcome_kind> kinds_;
+    std::vector<consumed> answers_; // what the caller is told of them
     std::vector<item> items_;
     absl::flat_hash_map<std::string, std::size_t> by_key_; // place in items_
     std::vector<repeated> repeats_;
