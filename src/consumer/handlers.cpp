@@ -1,6 +1,8 @@
 // Handlers over the engine: in batches with a lease, or one by one in the caller's transaction.
 #include <exception>
+#include <map>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "semel/consumer.hpp"
@@ -23,9 +25,11 @@ void run_noting(work& what, const received& message, execution& run, handled& no
 }
 
 // A message that has killed its consumers is not run again, unless somebody has put it into the
-// stream anew.
-bool is_killer(const received& message, std::uint32_t attempts, std::uint32_t attempts_max) {
-    return attempts > attempts_max && message.deliveries > 1;
+// stream anew. Asked in place of the work: what the record says of the message comes first.
+void refuse_killer(const received& message, std::uint32_t attempts_max, handled& note) {
+    if (note.attempts <= attempts_max || message.deliveries <= 1) return;
+    note.error = "has been begun too often without an end";
+    throw std::runtime_error(note.error);
 }
 
 // What the store says of itself, and not of the message: it is asked again until it is well.
@@ -58,22 +62,28 @@ public:
         const auto got =
             engine_.consume_batch(scope_, std::move(messages), [&](std::size_t i, execution& run) {
                 made[i].attempts = run.attempt();
-                if (is_killer(batch[i], run.attempt(), attempts_max)) {
-                    made[i].error = "has been begun too often without an end";
-                    throw std::runtime_error(made[i].error);
-                }
+                refuse_killer(batch[i], attempts_max, made[i]);
                 run_noting(what_, batch[i], run, made[i]);
             });
-        for (std::size_t i = 0; i < batch.size(); ++i) {
-            made[i].how = got[i];
-            if (got[i] == consumed::failed && made[i].attempts == 0) made[i].error = not_again;
-        }
+        for (std::size_t i = 0; i < batch.size(); ++i) made[i].how = got[i];
+        explain_unrun(batch, made);
         return made;
     }
 
 private:
-    static constexpr const char* not_again =
-        "not run: its record has failed for good, or cannot be read";
+    // Of messages that have failed without being run, some are copies of one that was: its attempts
+    // are theirs, and they come again as it does. The others are never run: their records say so.
+    static void explain_unrun(std::span<const received> batch, std::vector<handled>& made) {
+        std::map<std::string_view, std::size_t> first; // place of each id
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            const std::size_t original = first.try_emplace(batch[i].event.id, i).first->second;
+            if (made[i].how != consumed::failed || made[i].attempts > 0) continue;
+            made[i].attempts = made[original].attempts;
+            made[i].error = original == i
+                                ? "not run: its record has failed for good, or cannot be read"
+                                : made[original].error;
+        }
+    }
 
     engine& engine_;
     const request scope_;
@@ -97,12 +107,6 @@ public:
 private:
     // A transaction that was rolled back has left no attempt behind: the broker's count stands in.
     void handle(const received& one, std::uint32_t attempts_max, handled& into) {
-        if (is_killer(one, one.deliveries, attempts_max)) {
-            into = {.how = consumed::failed,
-                    .attempts = one.deliveries,
-                    .error = "has been begun too often without an end"};
-            return;
-        }
         transaction_port* connection = nullptr;
         try {
             connection = &on_();
@@ -117,6 +121,7 @@ private:
             const auto outcome =
                 engine_.transact<void>(*connection, std::move(what), [&](execution& run) {
                     into.attempts = one.deliveries;
+                    refuse_killer(one, attempts_max, into);
                     run_noting(what_, one, run, into);
                 });
             into.how = detail::as_consumed(outcome.kind());

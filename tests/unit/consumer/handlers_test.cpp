@@ -138,5 +138,71 @@ TEST_F(Handlers, ABatchParksAMessageWhoseRecordFailsItsChecksum) {
     EXPECT_EQ(engine_.counters().unavailable, 1U);
 }
 
+TEST_F(Handlers, ACopyInTheSameBatchFailsAsTheFirstOneDid) {
+    auto handle = batching();
+    failing_ = true;
+    const received both[] = {message_of("e-1"), message_of("e-1")};
+
+    const auto got = handle(both, attempts_max);
+
+    EXPECT_EQ(runs_, 1);
+    for (const auto& copy : got) {
+        EXPECT_EQ(copy.how, consumed::failed);
+        EXPECT_EQ(copy.attempts, 1U);
+        EXPECT_EQ(copy.error, "down");
+        EXPECT_EQ(disposed(copy, both[0]), kind::again);
+    }
+}
+
+TEST_F(Handlers, AMessageOfTheSameBatchThatWillNeverBeRunIsParkedWithItsCopy) {
+    engine strict{
+        make_memory_store(), {.on_exception = exception_class::final}, {.log = null_logger()}};
+    auto handle = once_each(strict, scope_, counting());
+    failing_ = true;
+    const received both[] = {message_of("e-1"), message_of("e-1")};
+    handle({both, 1}, attempts_max);
+
+    const auto got = handle(both, attempts_max);
+
+    EXPECT_EQ(runs_, 1);
+    for (const auto& copy : got) EXPECT_EQ(disposed(copy, both[0]), kind::park);
+}
+
+TEST_F(Handlers, WhatWasExecutedLongAgoIsNotParkedHoweverOftenItComes) {
+    auto handle = transacting();
+    ASSERT_EQ(one(handle, message_of("e-1")).how, consumed::executed);
+    const auto late = message_of("e-1", attempts_max + 1);
+
+    const auto got = one(handle, late);
+
+    EXPECT_EQ(got.how, consumed::duplicate);
+    EXPECT_EQ(disposed(got, late), kind::acknowledge);
+    EXPECT_EQ(runs_, 1);
+}
+
+TEST_F(Handlers, WhatSomebodyElseIsRunningIsNotParkedHoweverOftenItComes) {
+    auto handle = transacting();
+    port_.fail({.nth = 1, .why = {.code = errc::conflict}}); // the key is locked
+    const auto late = message_of("e-1", attempts_max + 1);
+
+    const auto got = one(handle, late);
+
+    EXPECT_EQ(got.how, consumed::in_progress);
+    EXPECT_EQ(disposed(got, late), kind::again);
+}
+
+TEST_F(Handlers, AMessageThatKeepsKillingIsNotRunInATransactionEither) {
+    auto handle = transacting();
+    const auto late = message_of("e-1", attempts_max + 1);
+
+    const auto got = one(handle, late);
+
+    EXPECT_EQ(runs_, 0);
+    EXPECT_EQ(got.attempts, attempts_max + 1);
+    EXPECT_EQ(got.error, "has been begun too often without an end");
+    EXPECT_EQ(disposed(got, late), kind::park);
+    EXPECT_FALSE(port_.open());
+}
+
 } // namespace
 } // namespace semel::consumer
