@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/process_random.hpp"
+#include "base/stretch.hpp"
 
 namespace semel {
 
@@ -100,7 +101,7 @@ private:
                 changed_.wait(lock);
             } else if (const auto left = due_.front().when - local_clock::now();
                        left > duration::zero()) {
-                changed_.wait_for(lock, left);
+                changed_.wait_for(lock, stretch(left));
             } else {
                 run_first(lock);
             }

@@ -66,16 +66,26 @@ void lease_keeper::remove(lease& one) {
 // Most work never asks, and a stop state is an allocation.
 std::stop_token lease_keeper::stop_token(lease& one) {
     const std::lock_guard lock{shelf_of(one).mutex};
-    if (!one.stop.stop_possible()) {
-        one.stop = std::stop_source{};
-        if (one.kept && one.lost) one.stop.request_stop(); // nobody listens yet
+    if (is_lost(one)) {
+        // The callbacks of tokens given before run elsewhere, perhaps later: this is another one.
+        std::stop_source over;
+        over.request_stop();
+        return over.get_token();
     }
+    if (!one.stop.stop_possible()) one.stop = std::stop_source{};
     return one.stop.get_token();
 }
 
-bool lease_keeper::has_lost(const lease& one) {
+bool lease_keeper::has_lost(lease& one) {
     const std::lock_guard lock{shelf_of(one).mutex};
-    return one.kept && one.lost;
+    return is_lost(one);
+}
+
+// Looks at the clock: after the machine was suspended the tick may come too late.
+bool lease_keeper::is_lost(lease& one) {
+    if (!one.kept) return false;
+    if (!one.lost && runtime_.now() >= one.good_until) lose(one);
+    return one.lost;
 }
 
 void lease_keeper::clear() {

@@ -51,10 +51,10 @@ public:
     void expect_end(lease& one, local_time by, unique_function<void()> overdue);
     // The attempt is over. A renewal under way keeps the lease object alive until it is answered.
     void remove(lease& one);
-    // Fires when the lease is lost.
+    // Fires when the lease is lost. One that is asked for later has fired.
     [[nodiscard]] std::stop_token stop_token(lease& one);
     // Still at work, without a lease.
-    [[nodiscard]] bool has_lost(const lease& one);
+    [[nodiscard]] bool has_lost(lease& one);
     // Gives up all leases: the engine ends without waiting for them.
     void clear();
 
@@ -81,6 +81,7 @@ private:
     void renew(std::shared_ptr<lease> one);
     void on_reply(const std::shared_ptr<lease>& one, local_time sent_at, const result<reply>& got);
     void lose(lease& one);
+    [[nodiscard]] bool is_lost(lease& one); // under its shelf's lock
 
     store& records_;
     runtime& runtime_;

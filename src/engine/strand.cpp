@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/stretch.hpp"
+
 namespace semel {
 
 void strand::post(task what) {
@@ -50,7 +52,7 @@ bool strand::serve(std::optional<local_time> until) {
         }
         const duration left = *until - local_clock::now();
         if (left <= duration::zero()) return false;
-        posted_.wait_for(lock, left);
+        posted_.wait_for(lock, stretch(left));
     }
     task next = std::move(tasks_.front());
     tasks_.pop_front();

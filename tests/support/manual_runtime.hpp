@@ -35,6 +35,9 @@ public:
         }
         now_ = until;
     }
+    // Time goes on and no timer runs: the machine was suspended, and the first tick is still to
+    // come.
+    void sleep(duration how_long) { now_ += how_long; }
     void run_posted() {
         while (!posted_.empty()) {
             task next = std::move(posted_.front());

@@ -249,14 +249,56 @@ TEST_F(LeaseKeeper, TheTokenOfALeaseThatWasLostBeforeTheEngineEndedIsStopped) {
     EXPECT_EQ(keeper_.lost(), 1U);
 }
 
+TEST_F(LeaseKeeper, KnowsALeaseThatEndedWhileTheMachineSlept) {
+    const auto one = add(30s);
+    const auto other = add(30s);
+    time_.sleep(27s - 1us);
+    EXPECT_FALSE(keeper_.has_lost(*one));
+    EXPECT_FALSE(stopped(other));
+
+    time_.sleep(1us);
+
+    EXPECT_TRUE(keeper_.has_lost(*one));
+    EXPECT_TRUE(stopped(other));
+    EXPECT_EQ(keeper_.lost(), 2U);
+    time_.pass(1h);
+    EXPECT_TRUE(store_.asked.empty());
+    EXPECT_EQ(keeper_.lost(), 2U);
+}
+
+TEST_F(LeaseKeeper, ATokenThatWasGivenBeforeTheMachineSleptFiresOnTheCallbackThread) {
+    const auto one = add(30s);
+    const auto token = keeper_.stop_token(*one);
+    time_.sleep(27s);
+
+    EXPECT_TRUE(stopped(one)) << "a new look need not wait for the callback thread";
+    EXPECT_FALSE(token.stop_requested());
+    time_.run_posted();
+
+    EXPECT_TRUE(token.stop_requested());
+}
+
+TEST_F(LeaseKeeper, WhoHasHeardThatALeaseIsLostNeverHearsOtherwise) {
+    const auto one = add(30s);
+    time_.pass(10s);
+    time_.sleep(17s);
+    EXPECT_TRUE(keeper_.has_lost(*one));
+
+    store_.answer(answers::renewed{.lease_until = store_.now + 30s});
+
+    EXPECT_TRUE(keeper_.has_lost(*one));
+    EXPECT_TRUE(stopped(one));
+}
+
 TEST_F(LeaseKeeper, DoesNothingOnceTheEngineIsGone) {
     const auto one = add(30s);
+    const auto token = keeper_.stop_token(*one);
 
     alive_.reset();
     time_.pass(1h);
 
     EXPECT_TRUE(store_.asked.empty());
-    EXPECT_FALSE(stopped(one));
+    EXPECT_FALSE(token.stop_requested());
 }
 
 TEST_F(LeaseKeeper, ALeaseWithAnEarlierEndIsLookedAtInTime) {

@@ -1,0 +1,18 @@
+// How long a thread waits for a moment before it looks at the clock again.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "semel/time.hpp"
+
+namespace semel {
+
+// Condition variables wait by a clock that stands still while the machine is suspended; ours goes
+// on. So a long wait is cut into stretches: after a resume nobody is late by more than one of them,
+// and an idle process wakes up once a second at most.
+inline duration stretch(duration left) {
+    return std::min<duration>(left, std::chrono::seconds{1});
+}
+
+} // namespace semel
