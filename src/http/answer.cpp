@@ -49,6 +49,10 @@ detail::work_end kept(const protected_call& call, const response& got, result_ki
     return detail::answered_end{std::move(result)};
 }
 
+detail::work_end released_end() {
+    return detail::threw_end{std::make_exception_ptr(response_released{})};
+}
+
 detail::work_end end_of(const protected_call& call, const response& got, disposition becomes) {
     switch (becomes) {
     case disposition::keep: return kept(call, got, result_kind::value);
@@ -56,8 +60,7 @@ detail::work_end end_of(const protected_call& call, const response& got, disposi
     case disposition::retry:
         return retry_later_verdict{.error = error_text(got.status, {}),
                                    .delay = retry_after_in(got)};
-    case disposition::release:
-        return detail::threw_end{std::make_exception_ptr(response_released{})};
+    case disposition::release: return released_end();
     case disposition::unknown: break;
     }
     return unknown_verdict{};
@@ -76,10 +79,11 @@ settled settle_one(const protected_call& call, full_answer&& with) {
 settled settle_one(const protected_call& call, nothing_sent&& with) {
     problem what{.kind = problem_kind::upstream_unreachable,
                  .retry_after = std::max(with.retry_after, problems_of(call).retry_after)};
-    const int status = status_of(what.kind);
-    return {.end = retry_later_verdict{.error = error_text(status, with.why),
+    response own = answered(call, what);
+    if (with.attempt == 1) return {.end = released_end(), .own = std::move(own)};
+    return {.end = retry_later_verdict{.error = error_text(status_of(what.kind), with.why),
                                        .delay = with.retry_after},
-            .own = answered(call, what)};
+            .own = std::move(own)};
 }
 
 settled settle_one(const protected_call& call, no_answer&&) {

@@ -39,6 +39,52 @@ TEST(Upstream, R_21_UnreachableIsRetryableAndNothingIsLost) {
     EXPECT_EQ(all.gateway().counts().unsent, 2U);
 }
 
+TEST(Upstream, R_21_UnreachableUsesUpNoAttempts) {
+    const std::uint16_t port = dead_port();
+    http::route two{.operation = "ORDER"};
+    two.policy.attempts_max = 2;
+    rig all{{.routes = {two},
+             .adjust = [&](gateway_options& options) { options.upstream.url.at.port = port; }}};
+
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_EQ(all.post("k").problem(), "503 upstream-unreachable") << i;
+    }
+}
+
+// Of an attempt that may have run the record must go on to tell.
+TEST(Upstream, UnreachableDoesNotForgetAnEarlierAttempt) {
+    std::optional<listening_socket> first{std::in_place};
+    http::route two = expiring(lease_expiry::retry);
+    two.policy.attempts_max = 2;
+    rig all{{.routes = {two}, .adjust = [&](gateway_options& options) {
+                 options.upstream.url.at.port = first->port();
+             }}};
+    std::jthread dying{[&] {
+        socket one = first->accept().value();
+        (void)one.read_some();
+        one.reset();
+    }};
+    EXPECT_EQ(all.post("k").problem(), "504 outcome-unknown");
+    dying.join();
+    first.reset();
+
+    EXPECT_EQ(all.post("k").problem(), "503 upstream-unreachable");
+    EXPECT_EQ(all.post("k").problem(), "503 failed"); // both attempts are used up
+}
+
+// Those who wait for the first try in turn, each once, and are all answered.
+TEST(Upstream, UnreachableIsTriedOnceForEachWhoWaits) {
+    constexpr int crowd = 30;
+    const std::uint16_t port = dead_port();
+    rig all{{.adjust = [&](gateway_options& options) { options.upstream.url.at.port = port; }}};
+    std::vector<client> waiting;
+    for (int i = 0; i < crowd; ++i) waiting.emplace_back(all.port());
+    for (client& one : waiting) one.send(post_text({.key = "k"}));
+
+    for (client& one : waiting) EXPECT_EQ(one.receive().problem(), "503 upstream-unreachable");
+    EXPECT_EQ(all.gateway().counts().unsent, crowd);
+}
+
 TEST(Upstream, DiesWithTheRequestAndTheOutcomeIsUnknown) {
     rig all{{.routes = {expiring(lease_expiry::hold)}}};
     all.behind.now_does([](const seen_request&, socket& to) { to.reset(); });

@@ -10,6 +10,7 @@
 // thread.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <string>
@@ -64,6 +65,9 @@ struct full_answer {
 struct nothing_sent { // no byte of the request left: it cannot have been executed
     std::string why = {};
     duration retry_after = {};
+    // The execution's. The first leaves no trace: the key is free, and nothing counts towards
+    // attempts_max. After others, which may have run, the record stays; 0: not known.
+    std::uint32_t attempt = 0;
 };
 struct no_answer { // some bytes left and no full answer came: it may have been executed
     std::string why = {};

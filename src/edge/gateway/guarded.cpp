@@ -50,10 +50,12 @@ void guarded::claim() {
     gateway_->under_way.add();
     gateway_->engine.start(
         call_.what,
-        [self = shared_from_this()](execution&, work_done done) {
-            if (self->home_->is_this_thread()) return self->execute(std::move(done));
-            self->home_->post(
-                [self, done = std::move(done)]() mutable { self->execute(std::move(done)); });
+        [self = shared_from_this()](execution& running, work_done done) {
+            const std::uint32_t attempt = running.attempt();
+            if (self->home_->is_this_thread()) return self->execute(attempt, std::move(done));
+            self->home_->post([self, attempt, done = std::move(done)]() mutable {
+                self->execute(attempt, std::move(done));
+            });
         },
         [self = shared_from_this()](raw_outcome outcome) {
             if (self->home_->is_this_thread()) return self->on_outcome(std::move(outcome));
@@ -65,8 +67,8 @@ void guarded::claim() {
 
 // The engine holds this exchange, and the fetch holds the engine's `done`: were it kept here, an
 // exchange whose connection is dropped would keep itself and its attempt alive for ever.
-void guarded::execute(work_done done) {
-    called_ = true;
+void guarded::execute(std::uint32_t attempt, work_done done) {
+    attempt_ = attempt;
     pass_on([self = shared_from_this(), done = std::move(done)](http::settled made) mutable {
         self->own_ = std::move(made.own);
         done(std::move(made.end));
@@ -123,7 +125,8 @@ http::settled guarded::settled_of(std::variant<fetched, upstream_failure>&& came
 http::settled guarded::settled_of(upstream_failure&& why) {
     if (why.request == upstream_failure::bytes_left::none) {
         gateway_->unsent.add();
-        return http::settle(call_, http::nothing_sent{.why = std::move(why.why)});
+        return http::settle(call_,
+                            http::nothing_sent{.why = std::move(why.why), .attempt = attempt_});
     }
     gateway_->unanswered.add();
     log_warning(*gateway_->log, "no full answer from the upstream: the outcome is unknown",
@@ -139,7 +142,7 @@ http::settled guarded::settled_of(upstream_failure&& why) {
 
 void guarded::on_outcome(raw_outcome outcome) {
     gateway_->under_way.subtract(1);
-    if (!called_ && http::may_pass(call_, outcome)) return bypass();
+    if (attempt_ == 0 && http::may_pass(call_, outcome)) return bypass();
     const bool asks = outcome.kind == outcome_kind::in_doubt && !probed_ && !own_ &&
                       gateway_->options.probes.contains(call_.what.operation);
     if (asks) return ask_probe(outcome.by.fence);

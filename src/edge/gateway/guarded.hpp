@@ -2,6 +2,7 @@
 // been claimed it goes on without its client.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,7 @@ private:
 
     // ---- on its worker
     void claim();
-    void execute(work_done done);
+    void execute(std::uint32_t attempt, work_done done);
     void pass_on(unique_function<void(http::settled)> then);
     [[nodiscard]] http::settled settled_of(std::variant<fetched, upstream_failure>&& came);
     [[nodiscard]] http::settled settled_of(upstream_failure&& why);
@@ -51,7 +52,8 @@ private:
     budget_share body_share_, answer_share_;
 
     std::optional<http::response> own_; // of the attempt that ran here
-    bool called_ = false;               // what was called once must not run unprotected as well
+    // The attempt that was called here; 0: none. What was called must not run unprotected as well.
+    std::uint32_t attempt_ = 0;
     bool probed_ = false;
 };
 

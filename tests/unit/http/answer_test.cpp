@@ -112,6 +112,20 @@ TEST(R21_Settle, NothingSentIsRetryableAndSaysSo) {
     EXPECT_EQ(done.own.body.find("refused"), std::string::npos);
 }
 
+TEST(R21_Settle, NothingSentByTheFirstAttemptIsReleased) {
+    const settled done = settle(call_of(), nothing_sent{.why = "refused", .attempt = 1});
+
+    const auto& threw = std::get<semel::detail::threw_end>(done.end);
+    EXPECT_THROW(std::rethrow_exception(threw.thrown), response_released);
+    EXPECT_EQ(problem_type(done.own), "503 upstream-unreachable");
+}
+
+TEST(R21_Settle, NothingSentByALaterAttemptKeepsTheRecord) {
+    const settled done = settle(call_of(), nothing_sent{.attempt = 2});
+
+    EXPECT_TRUE(std::holds_alternative<retry_later_verdict>(done.end));
+}
+
 TEST(R21_Settle, SentWithoutAFullAnswerIsUnknown) {
     const settled done = settle(call_of(), no_answer{.why = "reset after 10 bytes"});
 
