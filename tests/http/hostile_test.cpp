@@ -369,5 +369,28 @@ TEST(Slowloris, BodiesThatDripBelowTheRateAreLetGo) {
     EXPECT_EQ(gate.behind.requests(), 0);
 }
 
+// Each of them holds a connection to the upstream: a few would lock out everybody else.
+TEST(Slowloris, BodiesThatArePassedOnKeepUpTheRateToo) {
+    rig gate{{.adjust = [](gateway_options& options) {
+        options.server.threads = 1;
+        options.server.times.body = 500ms;
+        options.server.times.body_rate_min = 100'000;
+        options.server.times.linger = 200ms;
+        options.upstream.connections_max = 2;
+    }}};
+    std::vector<client> slow;
+    for (int i = 0; i < 2; ++i) {
+        slow.emplace_back(gate.port());
+        slow.back().send(head("Content-Length: 1000000\r\n") + "x"); // no key: unprotected
+    }
+    EXPECT_TRUE(eventually([&] {
+        for (client& one : slow) one.send("x"); // never silent for long
+        return gate.gateway().counts().server.timed_out == 2;
+    }));
+
+    EXPECT_EQ(slow.front().receive().status, 408);
+    EXPECT_EQ(gate.post("k").status, 201);
+}
+
 } // namespace
 } // namespace semel::edge::hostile_test

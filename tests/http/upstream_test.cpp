@@ -432,6 +432,36 @@ TEST(Stream, LargeRequestsPassWithBoundedMemory) {
     EXPECT_LT(most, before + headroom);
 }
 
+// The body's time is the client's: what the upstream takes is not counted.
+TEST(Stream, AnUpstreamMayTakeItsTimeOverABody) {
+    rig all{{.adjust = [](gateway_options& options) {
+        options.server.times.body = 1500ms;
+        options.server.times.body_rate_min = 1'000'000'000; // nothing is earned
+    }}};
+    const std::string body(std::size_t{16} << 20U, 'x'); // more than the sockets hold
+    gate_flag taken;
+    all.behind.on_connection([&](socket& to) {
+        std::this_thread::sleep_for(1800ms);
+        std::size_t came = 0;
+        for (auto more = to.read_some(); more && !more->empty(); more = to.read_some()) {
+            came += more->size();
+            if (came >= body.size()) taken.open();
+            if (more->ends_with('.')) break;
+        }
+        to.write(response_text(200, "got it"));
+        (void)to.read_all();
+    });
+    client one{all.port()};
+    one.send("PUT /big HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size() + 1) +
+             "\r\n\r\n");
+
+    EXPECT_TRUE(one.send(body));
+    EXPECT_TRUE(taken.wait());
+    std::this_thread::sleep_for(400ms); // long enough for the clock to be looked at
+    EXPECT_EQ(one.ask(".").body, "got it");
+    EXPECT_EQ(all.gateway().counts().server.timed_out, 0U);
+}
+
 TEST(Stream, AnswersAreSentOnAsTheyCome) {
     rig all;
     gate_flag next;

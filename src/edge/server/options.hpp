@@ -35,7 +35,8 @@ struct tls_server_options {
 struct server_times {
     duration head = std::chrono::seconds{10}; // from its first byte, or from connecting, to its end
     duration idle = std::chrono::seconds{60}; // between two requests
-    // A body may stop for this long; one that is taken whole also keeps up body_rate_min after it.
+    // A body may stop for this long, and keeps up body_rate_min after it. Time that its receiver
+    // takes over a part of it does not count.
     duration body = std::chrono::seconds{30};
     std::size_t body_rate_min = 1'024; // bytes per second
     // The same for a client that reads.

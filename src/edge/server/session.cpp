@@ -157,6 +157,7 @@ void session::open_exchange() {
     invited_ = !in_.empty() || head_.version == http::version::http_1_0 ||
                !head_.headers.contains("Expect");
     wanted_ = wanted::nothing;
+    streamed_ = 0;
     never_expire();
     const auto opened = server_->serves->open(*this); // may be answered, and dropped, at once
     exchange_ = opened;
@@ -195,7 +196,12 @@ void session::take_whole() {
         const auto whole_for = exchange_; // as above
         return whole_for->on_whole(std::exchange(whole_, {}));
     }
-    const auto earned = std::chrono::seconds{whole_.size() / options().times.body_rate_min};
+    read_more(whole_.size());
+}
+
+// A body may stop for a while, but keeps up its rate on the whole.
+void session::read_more(std::size_t bytes_so_far) {
+    const auto earned = std::chrono::seconds{bytes_so_far / options().times.body_rate_min};
     deadline_ =
         std::min(body_since_ + options().times.body + earned, clock::now() + options().times.body);
     if (!invited_) invite();
@@ -214,6 +220,9 @@ void session::refuse_overload() {
 void session::want_piece() {
     wanted_ = wanted::piece;
     in_.consume(std::exchange(piece_used_, 0));
+    // While a piece was being passed on it was not the client who let others wait.
+    const auto now = clock::now();
+    body_since_ = streamed_ == 0 ? now : body_since_ + (now - piece_given_at_);
     take_piece();
 }
 
@@ -224,13 +233,13 @@ void session::take_piece() {
         wanted_ = wanted::nothing;
         never_expire();
         piece_used_ = got.used;
+        streamed_ += got.content.size();
+        piece_given_at_ = clock::now();
         const auto piece_for = exchange_; // as above
         return piece_for->on_piece(got.content, body_.done() ? more::none : more::follows);
     }
     in_.consume(got.used);
-    expire_after(options().times.body);
-    if (!invited_) invite();
-    read(body_.remaining() > usual_buffer ? stream_buffer : usual_buffer);
+    read_more(streamed_);
 }
 
 bool session::body_failed() {

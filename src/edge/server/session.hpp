@@ -84,6 +84,7 @@ private:
     void open_exchange();
     void take_whole();
     void take_piece();
+    void read_more(std::size_t bytes_so_far);
     void discard();
     void refuse_overload();
     bool body_failed();
@@ -130,7 +131,9 @@ private:
     std::size_t whole_max_ = 0;
     std::size_t piece_used_ = 0; // of in_, by the piece that was given out
     std::size_t discarded_ = 0;
-    clock::time_point body_since_ = {};
+    clock::time_point body_since_ = {}; // without the time that pieces took to be passed on
+    std::size_t streamed_ = 0;          // bytes of the pieces that were given out
+    clock::time_point piece_given_at_ = {};
 
     std::shared_ptr<exchange> exchange_; // shared with whatever works on the answer
     bool chunked_out_ = false;
