@@ -239,6 +239,19 @@ TEST(Server, IdleAndSlowClientsAreLetGo) {
     EXPECT_EQ(server->counts().timed_out, 2U);
 }
 
+// Its body may be on its way: a reset could overtake the answer.
+TEST(Server, ARefusedHeadIsFollowedByItsBodyWithoutAReset) {
+    const auto server = serving(echo);
+    client one{server->address().port};
+    one.send("POST / HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: 5000\r\n\r\n");
+
+    EXPECT_EQ(one.receive().status, 400);
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_TRUE(one.send(std::string(1'000, 'x'))) << i;
+        std::this_thread::sleep_for(10ms);
+    }
+}
+
 TEST(Server, ClientsThatDoNotReadAreLetGo) {
     const auto server = serving(
         [](served_request, reply answer) {
