@@ -97,10 +97,12 @@ std::string way_in(const postgres::transaction_texts& texts) {
                    filled(texts.mark, {":k"}), filled(texts.look, id), "\\endpipeline\n"});
 }
 
+// The driver is told the table by its look.
 std::string way_out(const postgres::transaction_texts& texts) {
-    return joined(
-        {filled(texts.add, values_of({"NULL", "now()"}, postgres::usual_columns, ":t", ":k")),
-         filled(texts.commit, {}), "\\endpipeline\n"});
+    const std::string table = "'" + texts.record_table + "'::regclass";
+    return joined({filled(texts.add,
+                          values_of({"NULL", "now()", table}, postgres::usual_columns, ":t", ":k")),
+                   filled(texts.commit, {}), "\\endpipeline\n"});
 }
 
 std::string transaction(const postgres::transaction_texts& texts) {
@@ -116,7 +118,7 @@ std::string blind_transaction(const postgres::transaction_texts& texts) {
                    filled(texts.mark_blind, {":token", ":k"}), order,
                    filled(texts.add_blind,
                           values_of({":token"}, postgres::record_columns, ":grace", ":fence")),
-                   filled(texts.commit, {}), "\\endpipeline\n"});
+                   filled(texts.past_floor, {}), filled(texts.commit, {}), "\\endpipeline\n"});
 }
 
 std::string make_tables() {

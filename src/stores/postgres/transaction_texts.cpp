@@ -125,7 +125,8 @@ std::string replace_text() {
 } // namespace
 
 transaction_texts::transaction_texts(std::string_view prefix)
-    : begin{.name = "begin", .text = "BEGIN"},
+    : record_table(std::string{prefix} + "record"),
+      begin{.name = "begin", .text = "BEGIN"},
       begin_committed{.name = "begin_committed", .text = "BEGIN ISOLATION LEVEL READ COMMITTED"},
       mark{.name = "mark",
            .text = "SELECT pg_try_advisory_xact_lock($1::bigint), "

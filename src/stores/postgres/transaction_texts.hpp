@@ -14,6 +14,7 @@ struct transaction_texts {
 
     [[nodiscard]] std::vector<preparation> all() const;
 
+    std::string record_table;
     plain_statement begin;
     // Where the session begins with another level. To say it costs as much as a small statement.
     plain_statement begin_committed;
