@@ -122,6 +122,17 @@ std::string replace_text() {
            " ON CONFLICT (tenant, operation, key) DO UPDATE SET " + changes;
 }
 
+using texts = transaction_texts;
+constexpr plain_statement texts::*every[]{&texts::begin,     &texts::begin_committed,
+                                          &texts::mark,      &texts::mark_joined,
+                                          &texts::patience,  &texts::wait,
+                                          &texts::restore,   &texts::look,
+                                          &texts::steps,     &texts::add,
+                                          &texts::replace,   &texts::mark_blind,
+                                          &texts::add_blind, &texts::past_floor,
+                                          &texts::unmark,    &texts::forget,
+                                          &texts::commit};
+
 } // namespace
 
 transaction_texts::transaction_texts(std::string_view prefix)
@@ -160,27 +171,18 @@ transaction_texts::transaction_texts(std::string_view prefix)
       forget{.name = "forget",
              .text = std::string{"DELETE FROM semel_checkpoint WHERE "} + this_record},
       commit{.name = "commit", .text = "COMMIT"} {
-    for (auto* one :
-         {&look, &steps, &add, &replace, &mark_blind, &add_blind, &past_floor, &forget}) {
-        one->text = with_prefix(one->text, prefix);
-    }
     // Names are the session's, where stores with other prefixes, or another version of semel, may
     // be at work too: the same name must be the same text.
-    for (auto* one :
-         {&begin, &begin_committed, &mark, &mark_joined, &patience, &wait, &restore, &look, &steps,
-          &add, &replace, &mark_blind, &add_blind, &past_floor, &unmark, &forget, &commit}) {
-        one->name =
-            "semel_t." + one->name + "." + std::to_string(std::hash<std::string>{}(one->text));
+    for (const auto each : every) {
+        plain_statement& one = this->*each;
+        one.text = with_prefix(one.text, prefix);
+        one.name = "semel_t." + one.name + "." + std::to_string(std::hash<std::string>{}(one.text));
     }
 }
 
 std::vector<preparation> transaction_texts::all() const {
     std::vector<preparation> made;
-    for (const auto* one :
-         {&begin, &begin_committed, &mark, &mark_joined, &patience, &wait, &restore, &look, &steps,
-          &add, &replace, &mark_blind, &add_blind, &past_floor, &unmark, &forget, &commit}) {
-        made.push_back({one->name, one->text});
-    }
+    for (const auto each : every) made.push_back({(this->*each).name, (this->*each).text});
     return made;
 }
 

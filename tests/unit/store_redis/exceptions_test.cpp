@@ -2,35 +2,12 @@
 // every command is answered all the same, and the lane goes on.
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <new>
 #include <stdexcept>
 
 #include "scripted_transport.hpp"
 #include "stores/redis/backend.hpp"
 #include "stores/redis/front_lane.hpp"
-
-namespace {
-
-// The allocation of this thread that fails, counted from now; 0: none.
-thread_local int failing_allocation = 0;
-
-} // namespace
-
-// Not inlined: g++ would see memory of the one kind given back as the other.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    if (failing_allocation > 0 && --failing_allocation == 0) throw std::bad_alloc{};
-    if (void* const made = std::malloc(size == 0 ? 1 : size)) return made;
-    throw std::bad_alloc{};
-}
-
-[[gnu::noinline]] void operator delete(void* it) noexcept {
-    std::free(it);
-}
-
-[[gnu::noinline]] void operator delete(void* it, std::size_t) noexcept {
-    std::free(it);
-}
+#include "support/failing_memory.hpp"
 
 namespace semel::redis {
 namespace exceptions_test {
@@ -38,6 +15,7 @@ namespace {
 
 using std::chrono::seconds;
 using testing::HasSubstr;
+using testing_support::failing_allocation;
 
 constexpr std::string_view some_time = ":1700000000000000\r\n";
 

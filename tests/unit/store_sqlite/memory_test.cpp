@@ -1,36 +1,14 @@
 // Memory that runs out once, at every step of a batch.
-#include <cstdlib>
-#include <limits>
-#include <new>
 #include <vector>
 
 #include "sqlite_fixture.hpp"
 #include "stores/sqlite/backend.hpp"
-
-namespace {
-
-constexpr std::size_t plenty = std::numeric_limits<std::size_t>::max();
-thread_local std::size_t allocations_left = plenty;
-
-} // namespace
-
-// Not inline: the compiler takes a free() that it sees for a mistake.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-    if (allocations_left != plenty && allocations_left-- == 0) throw std::bad_alloc{};
-    if (void* const made = std::malloc(bytes == 0 ? 1 : bytes)) return made;
-    throw std::bad_alloc{};
-}
-
-[[gnu::noinline]] void operator delete(void* it) noexcept {
-    std::free(it);
-}
-
-[[gnu::noinline]] void operator delete(void* it, std::size_t) noexcept {
-    std::free(it);
-}
+#include "support/failing_memory.hpp"
 
 namespace semel::sqlite {
 namespace {
+
+using testing_support::failing_allocation;
 
 job job_of(std::size_t number, command what) {
     record_id id{.tenant = "t", .operation = "o", .key = std::to_string(number)};
@@ -42,17 +20,17 @@ class SqliteMemory : public sqlite_test {
 protected:
     enum class end { as_usual, by_exception };
 
-    end execute(std::vector<job>& jobs, std::size_t allocations = plenty) {
+    end execute(std::vector<job>& jobs, int failing = 0) {
         std::vector<job*> batch;
         for (job& one : jobs) batch.push_back(&one);
-        allocations_left = allocations;
+        failing_allocation = failing;
         auto seen = end::as_usual;
         try {
             on_->execute(batch);
         } catch (const std::bad_alloc&) {
             seen = end::by_exception;
         }
-        allocations_left = plenty;
+        failing_allocation = 0;
         return seen;
     }
 
@@ -84,14 +62,14 @@ TEST_F(SqliteMemory, BatchThatRanOutOfItLeavesNothingBehind) {
     make_finished(1);
     make_finished(2);
     int exceptions = 0;
-    for (std::size_t step = 0; step < 50; ++step) {
-        auto first = begins(10 + step);
+    for (int step = 1; step <= 50; ++step) {
+        auto first = begins(static_cast<std::size_t>(10 + step));
 
         const bool thrown = execute(first, step) == end::by_exception;
 
         exceptions += thrown ? 1 : 0;
         for (const job& one : first) EXPECT_EQ(one.answer.has_value(), !thrown);
-        auto next = begins(10 + step);
+        auto next = begins(static_cast<std::size_t>(10 + step));
         ASSERT_EQ(execute(next), end::as_usual);
         for (const job& one : next) EXPECT_TRUE(one.answer && *one.answer) << step;
     }
