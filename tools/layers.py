@@ -86,7 +86,7 @@ SOURCE_LAYERS = {
 
 # Public headers by the layer that implements them.
 PUBLIC_HEADERS = {
-    "base": ["assert", "function", "result", "runtime", "time"],
+    "base": ["assert", "function", "result", "runtime", "task", "time"],
     "log": ["log"],
     "fingerprint": ["canonical_json", "fingerprint", "key"],
     "core": ["audit", "command", "logical", "metrics", "policy", "record", "record_machine",
@@ -102,7 +102,7 @@ PUBLIC_HEADERS = {
     "engine": ["codec", "detail/cancel_link", "detail/work", "engine", "execution", "json",
                "outcome", "released", "request", "verdict"],
     "operations": ["alert", "reconciler"],
-    "asio": ["asio"],
+    "asio": ["asio", "transaction/asio"],
     "httplib": ["http/httplib", "http/httplib_messages"],
     "beast": ["http/beast", "http/beast_messages", "http/beast_read"],
     "http": ["http", "http/content", "http/exchange", "http/framing", "http/key_header",
@@ -122,7 +122,8 @@ PUBLIC_HEADERS = {
     "semel": ["semel"],
 }
 
-BOOST_ALLOWED = ("include/semel/asio.hpp", "include/semel/http/beast", "src/edge/", "tests/",
+BOOST_ALLOWED = ("include/semel/asio.hpp", "include/semel/transaction/asio.hpp",
+                 "include/semel/http/beast", "src/edge/", "tests/",
                  "examples/", "apps/", "benchmarks/")
 
 GRPC_ALLOWED = ("include/semel/grpc", "src/edge/grpc/", "tests/", "examples/", "benchmarks/")

@@ -33,6 +33,15 @@ namespace detail {
 template <class T> struct is_awaitable : std::false_type {};
 template <class T, class E> struct is_awaitable<boost::asio::awaitable<T, E>> : std::true_type {};
 
+// Work takes `execution&`, or nothing.
+template <class Work> auto begun(Work& work, execution& run) {
+    if constexpr (std::is_invocable_v<Work&, execution&>) {
+        return work(run);
+    } else {
+        return work();
+    }
+}
+
 // Work and the typed value it ends with, shared by the running work and the completion.
 template <class T, class Work> struct asio_state : typed_end<T> {
     explicit asio_state(Work w) : work(std::move(w)) {}
@@ -44,7 +53,7 @@ boost::asio::awaitable<work_end> awaited(std::shared_ptr<asio_state<T, Work>> st
                                          execution& run) {
     using value_type = typename outcome<T>::value_type;
     try {
-        auto op = state->work(run);
+        auto op = begun(state->work, run);
         if constexpr (std::is_same_v<decltype(op), boost::asio::awaitable<void>>) {
             co_await std::move(op);
             co_return state->ended(value_type{});
@@ -62,7 +71,7 @@ template <class T, class Work, class Executor>
 void start_on(const Executor& executor, std::shared_ptr<asio_state<T, Work>> state, execution& run,
               unique_function<void(work_end)> done) {
     auto ended = std::make_shared<unique_function<void(work_end)>>(std::move(done));
-    if constexpr (is_awaitable<std::invoke_result_t<Work&, execution&>>::value) {
+    if constexpr (is_awaitable<decltype(begun(state->work, run))>::value) {
         boost::asio::co_spawn(executor, awaited<T, Work>(std::move(state), run),
                               [ended](std::exception_ptr thrown, work_end end) {
                                   (*ended)(thrown ? work_end{threw_end{thrown}} : std::move(end));
@@ -105,6 +114,23 @@ boost::asio::awaitable<T> run_on(Executor executor, Task task) {
     co_return std::move(end.second);
 }
 
+// What calls the handler, on its executor.
+template <class T, class Handler, class State>
+auto completion_of(Handler&& given, std::shared_ptr<State> state) {
+    std::decay_t<Handler> handler{std::forward<Handler>(given)};
+    auto executor = boost::asio::get_associated_executor(handler);
+    auto guard = boost::asio::make_work_guard(executor);
+    return [handler = std::move(handler), executor, guard = std::move(guard),
+            state = std::move(state)](raw_outcome raw) mutable {
+        // The guard goes along: whoever runs this may be slower to end than the loop that it keeps
+        // running.
+        boost::asio::post(executor, [handler = std::move(handler), state = std::move(state),
+                                     raw = std::move(raw), guard = std::move(guard)]() mutable {
+            std::move(handler)(state->finish(std::move(raw)));
+        });
+    };
+}
+
 template <class T, class Work> class async_execution {
 public:
     explicit async_execution(engine& on) : on_(&on) {}
@@ -121,34 +147,18 @@ public:
             start_on<T, Work>(executor, state, run, std::move(done));
         };
         link->connect(on_->start(std::move(what), std::move(starter),
-                                 completion<Handler>(std::forward<Handler>(handler), state)));
+                                 completion_of<T>(std::forward<Handler>(handler), state)));
     }
 
 private:
-    template <class Handler>
-    static auto completion(std::decay_t<Handler> handler,
-                           std::shared_ptr<asio_state<T, Work>> state) {
-        auto executor = boost::asio::get_associated_executor(handler);
-        auto guard = boost::asio::make_work_guard(executor);
-        return [handler = std::move(handler), executor, guard = std::move(guard),
-                state = std::move(state)](raw_outcome raw) mutable {
-            // The guard goes along: whoever runs this may be slower to end than the loop that it
-            // keeps running.
-            boost::asio::post(executor, [handler = std::move(handler), state = std::move(state),
-                                         raw = std::move(raw), guard = std::move(guard)]() mutable {
-                std::move(handler)(state->finish(std::move(raw)));
-            });
-        };
-    }
-
     engine* on_;
 };
 
 } // namespace detail
 
-// The work takes `execution&` and returns T or verdict<T>, or an awaitable of either. Its own
-// exception comes out of co_await unchanged. Cancelling the operation stops *waiting* for somebody
-// else's result.
+// The work takes `execution&` (or nothing) and returns T or verdict<T>, or an awaitable of either.
+// Its own exception comes out of co_await unchanged. Cancelling the operation stops *waiting* for
+// somebody else's result.
 template <class T, class Work> auto engine::async_execute(request what, Work work) {
     return boost::asio::async_initiate<const boost::asio::deferred_t, void(outcome<T>)>(
         detail::async_execution<T, Work>{*this}, boost::asio::deferred, std::move(what),

@@ -68,6 +68,9 @@ struct message {
     std::optional<fingerprint> content = {};
 };
 
+// How work and transaction come together: transact(), transact_blind(), execute_in().
+enum class transacting : std::uint8_t { own, blind, joined };
+
 class engine_core;
 
 // Thread-safe. The destructor drains: it waits for completions that are under way (up to
@@ -122,7 +125,7 @@ public:
     template <class T, class Work>
     outcome<T> transact(transaction_port& connection, request what, Work&& work) {
         detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
-        raw_outcome raw = run_transaction(connection, std::move(what), typed, joining::own);
+        raw_outcome raw = run_transaction(connection, std::move(what), typed, transacting::own);
         return typed.finish(std::move(raw));
     }
     template <class T, class Work>
@@ -139,7 +142,7 @@ public:
     outcome<T> transact_blind(transaction_port& connection, request what, Work&& work) {
         static_assert(std::is_invocable_v<Work&>, "blind work runs before there is an execution");
         detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
-        raw_outcome raw = run_transaction(connection, std::move(what), typed, joining::blind);
+        raw_outcome raw = run_transaction(connection, std::move(what), typed, transacting::blind);
         return typed.finish(std::move(raw));
     }
     template <class T, class Work>
@@ -152,7 +155,7 @@ public:
     template <class T, class Work>
     outcome<T> execute_in(transaction_port& transaction, request what, Work&& work) {
         detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
-        raw_outcome raw = run_transaction(transaction, std::move(what), typed, joining::joined);
+        raw_outcome raw = run_transaction(transaction, std::move(what), typed, transacting::joined);
         return typed.finish(std::move(raw));
     }
     template <class T, class Work>
@@ -170,16 +173,29 @@ public:
     std::shared_ptr<detail::cancellable> start(request what, started_work work,
                                                unique_function<void(raw_outcome)> done);
 
+    // transact(), transact_blind() and execute_in() for callers who do not block: deferred
+    // operations for Asio; include semel/transaction/asio.hpp, where they are defined. One at a
+    // time on a connection. They cannot be cancelled: a transaction goes to its end.
+    template <class T, class Work>
+    auto async_transact(async_transaction_port& connection, request what, Work work);
+    template <class T, class Work>
+    auto async_transact_blind(async_transaction_port& connection, request what, Work work);
+    template <class T, class Work>
+    auto async_execute_in(async_transaction_port& transaction, request what, Work work);
+
+    // The callback form under them, as start(). The port outlives it.
+    void start_transaction(async_transaction_port& port, request what, started_work work,
+                           transacting how, unique_function<void(raw_outcome)> done);
+
     // An operator's or reconciler's view and acts, past the engine's own book-keeping.
     [[nodiscard]] store& records();
     [[nodiscard]] engine_counters counters() const;
     [[nodiscard]] duration default_retention() const;
 
 private:
-    enum class joining { own, blind, joined };
     raw_outcome run(request&& what, detail::work& work);
     raw_outcome run_transaction(transaction_port& port, request what, detail::work& work,
-                                joining how);
+                                transacting how);
 
     // Shared with attempts whose completion goes on after drain_max.
     std::shared_ptr<engine_core> core_;

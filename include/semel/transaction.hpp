@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "semel/function.hpp"
 #include "semel/record.hpp"
 #include "semel/record_machine.hpp"
 #include "semel/result.hpp"
+#include "semel/task.hpp"
 #include "semel/time.hpp"
 
 namespace semel {
@@ -85,6 +87,53 @@ public:
     virtual void rollback() = 0;
 
     // Identity of the connection, to notice work that nests the same key.
+    [[nodiscard]] virtual const void* connection() const = 0;
+};
+
+// ---- for callers who do not block ---------------------------------------------------------------
+
+// A connection's socket. The number alone would not do: a connection that was made anew may have
+// the old one.
+struct watched_socket {
+    int number = -1;
+    std::int64_t connection = 0; // never the same for two of them
+    friend bool operator==(const watched_socket&, const watched_socket&) = default;
+};
+
+// Waits for a connection's socket on the caller's own loop: semel/transaction/asio.hpp has one for
+// Asio. For one connection, and one wait at a time.
+class socket_waiter {
+public:
+    enum class interest : std::uint8_t { time, read, write, read_and_write };
+    enum class woken : std::uint8_t { ready, deadline };
+
+    virtual ~socket_waiter() = default;
+
+    // Calls `then` once, when the socket is ready (interest::time: never) or the deadline is over;
+    // on any thread, also before this returns. Destroying it instead ends what it belongs to.
+    virtual void wait(const watched_socket& socket, interest what, local_time deadline,
+                      unique_function<void(woken)> then) = 0;
+
+    // The socket is not waited for any more.
+    virtual void forget() = 0;
+};
+
+// transaction_port for callers who do not block. What is passed by reference outlives the task.
+class async_transaction_port {
+public:
+    virtual ~async_transaction_port() = default;
+
+    virtual task<result<void>> begin(on_locked locked) = 0;
+    virtual task<result<void>> join() = 0;
+    virtual task<result<locked_record>> lock(const record_id& id) = 0;
+    virtual task<result<void>> save(const record_id& id, const record& after,
+                                    std::uint64_t seen_fence) = 0;
+    virtual void leave(const record_id& id) = 0;
+    virtual task<result<void>> commit() = 0;
+    virtual task<result<void>> begin_blind(const record_id& id) = 0;
+    virtual task<result<record_stamp>> commit_blind(const record_id& id, const record& made) = 0;
+    [[nodiscard]] virtual bool asks_to_repeat() const = 0;
+    virtual task<result<void>> rollback() = 0; // never fails
     [[nodiscard]] virtual const void* connection() const = 0;
 };
 

@@ -86,10 +86,14 @@ raw_outcome engine::run(request&& what, detail::work& work) {
 }
 
 raw_outcome engine::run_transaction(transaction_port& port, request what, detail::work& work,
-                                    joining how) {
-    if (how == joining::joined) return transact_joined(*core_, port, std::move(what), work);
-    const auto sent = how == joining::blind ? sending::blind : sending::looked;
-    return transact_own(*core_, port, std::move(what), work, sent);
+                                    transacting how) {
+    return semel::transact(*core_, port, std::move(what), work, how);
+}
+
+void engine::start_transaction(async_transaction_port& port, request what, started_work work,
+                               transacting how, unique_function<void(raw_outcome)> done) {
+    semel::start(semel::transact(core_, port, std::move(what), std::move(work), how),
+                 std::move(done));
 }
 
 std::shared_ptr<detail::cancellable> engine::start(request what, started_work work,

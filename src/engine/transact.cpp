@@ -1,13 +1,15 @@
 #include "engine/transact.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
 
 #include "engine/engine_core.hpp"
+#include "engine/open_keys.hpp"
 #include "engine/outcomes.hpp"
 #include "engine/plan.hpp"
+#include "engine/transact_adapters.hpp"
+#include "engine/transaction_pass.hpp"
 
 namespace semel {
 
@@ -22,181 +24,15 @@ failure nested() {
                       "call a child key"};
 }
 
-// What runs in a transaction on this thread right now, to notice work that nests the same key.
-struct open_key {
-    const void* connection;
-    const record_id* id;
-};
-thread_local std::vector<open_key> open_keys;
-
-class key_guard {
-public:
-    key_guard(const transaction_port& port, const record_id& id) {
-        open_keys.push_back({port.connection(), &id});
-    }
-    key_guard(const key_guard&) = delete;
-    key_guard& operator=(const key_guard&) = delete;
-    ~key_guard() { open_keys.pop_back(); }
-
-    static bool held(const transaction_port& port, const record_id& id) {
-        return std::any_of(open_keys.begin(), open_keys.end(), [&](const open_key& one) {
-            return one.connection == port.connection() && *one.id == id;
-        });
-    }
-};
-
-// The transaction is the lease: no keeper, no checkpoints, nothing to lose before the commit.
-class transaction_run final : public execution_port {
-public:
-    transaction_run(const plan& what, const answers::started& started)
-        : plan_(what), started_(started), steps_(started.checkpoints) {}
-
-    const record_id& id() const override { return plan_.id; }
-    claim by() const override { return started_.by; }
-    std::uint32_t attempt_count() const override { return started_.attempt; }
-    bool taken_over() const override { return started_.kind == answers::start_kind::taken_over; }
-    std::stop_token stop_token() const override { return {}; }
-    const std::string* recorded(std::string_view name) const override {
-        for (const auto& one : steps_) {
-            if (one.name == name) return &one.data;
-        }
-        return nullptr;
-    }
-    // A step's effect rolls back with the rest, so nothing is kept for later attempts.
-    void record(std::string_view name, std::string data) override {
-        steps_.push_back({.name = std::string{name}, .data = std::move(data)});
-    }
-    void record_async(std::string name, std::string data,
-                      unique_function<void(result<void>)> done) override {
-        record(name, std::move(data));
-        done({});
-    }
-    void set_result_ref(std::string ref) override { ref_ = std::move(ref); }
-    [[nodiscard]] std::string take_ref() { return std::move(ref_); }
-
-private:
-    const plan& plan_;
-    const answers::started& started_;
-    std::vector<checkpoint> steps_;
-    std::string ref_;
-};
-
-// One pass through an open transaction.
-class pass {
-public:
-    pass(engine_core& core, transaction_port& port, const plan& what, detail::work& work)
-        : core_(core), port_(port), plan_(what), work_(work), owner_(core.new_owner()) {}
-
-    // Locks, judges, runs, writes. The caller commits if `wrote()`, and rolls back otherwise.
-    result<raw_outcome> run() {
-        auto locked = port_.lock(plan_.id);
-        if (!locked) return std::move(locked).error();
-        const record* before = locked->stored ? &*locked->stored : nullptr;
-        seen_fence_ = before == nullptr ? 0 : before->holder.fence;
-        applied begun = apply(before, begin_of(plan_, owner_), locked->at);
-        auto* started = std::get_if<answers::started>(&begun.said);
-        if (started == nullptr) {
-            port_.leave(plan_.id);
-            return outcome_of({.said = std::move(begun.said), .now = locked->at.now});
-        }
-        transaction_run view{plan_, *started};
-        execution handed{view};
-        const key_guard guard{port_, plan_.id};
-        ran_ = true;
-        detail::work_end end = work_.run(handed);
-        ending_ = ending_of(std::move(end), plan_, *started, view.take_ref());
-        if (!std::holds_alternative<commands::complete>(ending_->what)) {
-            port_.leave(plan_.id);
-            return ending_->own;
-        }
-        return write(*begun.after, locked->at);
-    }
-
-    // The same without a look, in a transaction that has begun blind.
-    result<raw_outcome> run_blind() {
-        // As if there were no record and time began now.
-        const instant now{};
-        applied begun = apply(nullptr, begin_of(plan_, owner_), now);
-        const auto& started = std::get<answers::started>(begun.said);
-        transaction_run view{plan_, started};
-        execution handed{view};
-        const key_guard guard{port_, plan_.id};
-        ending_ = ending_of(work_.run(handed), plan_, started, view.take_ref());
-        if (!std::holds_alternative<commands::complete>(ending_->what)) return not_this_way();
-        const applied done = complete(*begun.after, now);
-        auto kept = port_.commit_blind(plan_.id, *done.after);
-        if (!kept) return std::move(kept).error();
-        ending_->own.by.fence = kept->fence;
-        ending_->own.expires_at = kept->expires_at;
-        return std::move(ending_->own);
-    }
-
-    // After a rollback: a final failure is kept by a transaction of its own.
-    [[nodiscard]] bool failed_finally() const {
-        if (!ending_) return false;
-        const auto* fail = std::get_if<commands::fail>(&ending_->what);
-        return fail != nullptr && fail->kind == commands::failure_kind::final;
-    }
-    result<void> write_failure() {
-        auto locked = port_.lock(plan_.id);
-        if (!locked) return std::move(locked).error();
-        const record* before = locked->stored ? &*locked->stored : nullptr;
-        applied begun = apply(before, begin_of(plan_, owner_), locked->at);
-        const auto* started = std::get_if<answers::started>(&begun.said);
-        if (started == nullptr) return {}; // somebody else has decided meanwhile
-        auto fail = std::get<commands::fail>(ending_->what);
-        fail.by = started->by;
-        const applied done = apply(&*begun.after, std::move(fail), locked->at);
-        return port_.save(plan_.id, *done.after, before == nullptr ? 0 : before->holder.fence);
-    }
-
-    [[nodiscard]] bool ran() const { return ran_; }
-    [[nodiscard]] bool wrote() const { return wrote_; }
-    [[nodiscard]] bool mine(const locked_record& now) const {
-        return now.stored && now.stored->state == record_state::succeeded &&
-               now.stored->holder.owner == owner_;
-    }
-    // Of blind work that may have been committed.
-    [[nodiscard]] raw_outcome own() const { return ending_->own; }
-
-private:
-    // Whether such work is to be run at all, only a look can tell.
-    static failure not_this_way() { return {.code = errc::conflict, .possible = effect::none}; }
-
-    applied complete(const record& begun, const instant& at) {
-        if (ending_->own.result.kind == result_kind::tombstone) bump(core_.counters.tombstones);
-        return apply(&begun, std::move(ending_->what), at);
-    }
-
-    result<raw_outcome> write(const record& begun, const instant& at) {
-        const applied done = complete(begun, at);
-        auto saved = port_.save(plan_.id, *done.after, seen_fence_);
-        if (!saved) return std::move(saved).error();
-        wrote_ = true;
-        ending_->own.expires_at = done.after->expires_at;
-        return std::move(ending_->own);
-    }
-
-    engine_core& core_;
-    transaction_port& port_;
-    const plan& plan_;
-    detail::work& work_;
-    const owner_id owner_;
-    std::uint64_t seen_fence_ = 0;
-    std::optional<ending> ending_;
-    bool ran_ = false;
-    bool wrote_ = false;
-};
-
 // What the work throws is its end. Anything else that is thrown (there is no memory left) must not
 // get past the rollback.
-template <class Pass> result<raw_outcome> reported(effect possible, Pass run) {
+failure of_current_exception(effect possible) {
     try {
-        return run();
+        throw;
     } catch (const std::exception& thrown) {
-        return failure{.code = errc::internal, .possible = possible, .detail = thrown.what()};
+        return {.code = errc::internal, .possible = possible, .detail = thrown.what()};
     } catch (...) {
-        return failure{.code = errc::internal, .possible = possible};
+        return {.code = errc::internal, .possible = possible};
     }
 }
 
@@ -211,26 +47,35 @@ raw_outcome counted(engine_core& core, const plan& what, raw_outcome with) {
 }
 
 // An error at COMMIT does not mean "not committed": read again, adopt what is there, if it is ours.
-result<std::optional<record>> committed_after_all(transaction_port& port, const plan& what,
-                                                  const pass& one) {
-    port.rollback();
-    if (auto begun = port.begin(on_locked::wait); !begun) return std::move(begun).error();
-    auto now = port.lock(what.id);
-    port.rollback();
-    if (!now) return std::move(now).error();
-    if (!one.mine(*now)) return std::optional<record>{};
-    return std::move(now->stored);
+task<result<std::optional<record>>>
+committed_after_all(async_transaction_port& port, const plan& what, const transaction_pass& one) {
+    co_await port.rollback();
+    auto begun = co_await port.begin(on_locked::wait);
+    if (!begun) co_return std::move(begun).error();
+    auto now = co_await port.lock(what.id);
+    co_await port.rollback();
+    if (!now) co_return std::move(now).error();
+    if (!one.mine(*now)) co_return std::optional<record>{};
+    co_return std::move(now->stored);
 }
 
-void keep_failure(engine_core& core, transaction_port& port, pass& one) {
-    auto kept = port.begin(on_locked::wait);
-    if (kept) kept = one.write_failure();
-    if (kept) kept = port.commit();
+task<result<void>> keep_failure(engine_core& core, async_transaction_port& port,
+                                transaction_pass& one) {
+    auto kept = co_await port.begin(on_locked::wait);
+    if (kept) {
+        auto written = co_await one.write_failure();
+        kept = std::move(written);
+    }
+    if (kept) {
+        auto committed = co_await port.commit();
+        kept = std::move(committed);
+    }
     if (!kept) {
-        port.rollback();
+        co_await port.rollback();
         log_warning(*core.log, "a final failure could not be kept",
                     {{"why", describe(kept.error())}});
     }
+    co_return kept;
 }
 
 struct tried {
@@ -261,100 +106,158 @@ raw_outcome asked_too_often(raw_outcome with) {
                                   "again"});
 }
 
-tried finish_commit(transaction_port& port, const plan& what, const pass& one, raw_outcome with) {
-    auto committed = port.commit();
-    if (committed) return {.with = std::move(with)};
+task<tried> finish_commit(async_transaction_port& port, const plan& what,
+                          const transaction_pass& one, raw_outcome with) {
+    auto committed = co_await port.commit();
+    if (committed) co_return tried{.with = std::move(with)};
     failure why = std::move(committed).error();
     if (why.possible == effect::none) {
-        port.rollback();
-        return failed_with(std::move(why));
+        co_await port.rollback();
+        co_return failed_with(std::move(why));
     }
-    const auto landed = committed_after_all(port, what, one);
+    const auto landed = co_await committed_after_all(port, what, one);
     if (!landed) {
         raw_outcome unclear{.kind = outcome_kind::unconfirmed, .why = landed.error()};
-        return {.with = std::move(unclear)};
+        co_return tried{.with = std::move(unclear)};
     }
-    if (*landed) return {.with = std::move(with)};
+    if (*landed) co_return tried{.with = std::move(with)};
     why.possible = effect::none;
-    return failed_with(std::move(why));
+    co_return failed_with(std::move(why));
 }
 
-tried try_once(engine_core& core, transaction_port& port, const plan& what, detail::work& work) {
+task<tried> try_once(engine_core& core, async_transaction_port& port, const plan& what,
+                     transaction_work& work) {
     const auto locked = what.wait == wait_mode::wait ? on_locked::wait : on_locked::answer;
-    if (auto begun = port.begin(locked); !begun) return not_begun(begun.error());
-    pass one{core, port, what, work};
-    auto done = reported(effect::none, [&] { return one.run(); });
+    auto begun = co_await port.begin(locked);
+    if (!begun) co_return not_begun(std::move(begun).error());
+    transaction_pass one{core, port, what, work};
+    std::optional<result<raw_outcome>> done;
+    try {
+        auto ended = co_await one.run();
+        done = std::move(ended);
+    } catch (...) {
+        done = of_current_exception(effect::none);
+    }
     // Asked before the rollback, which is a statement too.
     const bool asked = one.ran() && port.asks_to_repeat();
-    if (done && one.wrote() && !asked) return finish_commit(port, what, one, *std::move(done));
-    port.rollback();
-    if (!done && !one.ran()) return not_begun(std::move(done).error());
-    if (!done) return failed_with(std::move(done).error());
-    if (asked) return {.with = asked_too_often(*std::move(done)), .again = true};
-    if (one.failed_finally()) keep_failure(core, port, one);
-    return {.with = *std::move(done)};
+    if (*done && one.wrote() && !asked) {
+        auto finished = co_await finish_commit(port, what, one, **std::move(done));
+        co_return finished;
+    }
+    co_await port.rollback();
+    if (!*done && !one.ran()) co_return not_begun(std::move(*done).error());
+    if (!*done) co_return failed_with(std::move(*done).error());
+    if (asked) co_return tried{.with = asked_too_often(**std::move(done)), .again = true};
+    if (one.failed_finally()) co_await keep_failure(core, port, one);
+    co_return tried{.with = **std::move(done)};
 }
 
 // Nothing if the ordinary way has to decide.
-std::optional<raw_outcome> try_blind(engine_core& core, transaction_port& port, const plan& what,
-                                     detail::work& work) {
-    if (!port.begin_blind(what.id)) return std::nullopt; // it says why, if it cannot, either
-    pass one{core, port, what, work};
-    auto done = reported(effect::unknown, [&] { return one.run_blind(); }); // it commits, too
-    if (done) return *std::move(done);
-    failure why = std::move(done).error();
+task<std::optional<raw_outcome>> try_blind(engine_core& core, async_transaction_port& port,
+                                           const plan& what, transaction_work& work) {
+    const auto begun = co_await port.begin_blind(what.id);
+    if (!begun) co_return std::nullopt; // it says why, if it cannot, either
+    transaction_pass one{core, port, what, work};
+    std::optional<result<raw_outcome>> done;
+    try {
+        auto ended = co_await one.run_blind(); // it commits, too
+        done = std::move(ended);
+    } catch (...) {
+        done = of_current_exception(effect::unknown);
+    }
+    if (*done) co_return **std::move(done);
+    failure why = std::move(*done).error();
     if (why.possible == effect::none) {
         // Also where a statement of the work has failed: a repeat may do what cannot be done twice.
-        port.rollback();
-        return std::nullopt;
+        co_await port.rollback();
+        co_return std::nullopt;
     }
-    const auto landed = committed_after_all(port, what, one);
+    const auto landed = co_await committed_after_all(port, what, one);
     if (landed && *landed) {
         raw_outcome with = one.own();
         with.by = (*landed)->holder;
         with.expires_at = (*landed)->expires_at;
-        return with;
+        co_return with;
     }
     // What is not there may yet come: the key was not locked before all of it was sent.
-    return raw_outcome{.kind = outcome_kind::unconfirmed,
-                       .why = landed ? std::move(why) : landed.error()};
+    raw_outcome unclear{.kind = outcome_kind::unconfirmed,
+                        .why = landed ? std::move(why) : landed.error()};
+    co_return unclear;
 }
 
 raw_outcome in_progress_elsewhere() {
     return {.kind = outcome_kind::in_progress, .retry_after = std::chrono::milliseconds{50}};
 }
 
-} // namespace
-
-raw_outcome transact_own(engine_core& core, transaction_port& port, request what,
-                         detail::work& work, sending how) {
-    auto made = core.make_plan(std::move(what));
-    if (!made) return counted(core, unavailable(std::move(made).error()));
-    if (key_guard::held(port, made->id)) return counted(core, unavailable(nested()));
-    if (how == sending::blind) {
-        auto done = try_blind(core, port, *made, work);
-        if (done) return counted(core, *made, *std::move(done));
-    }
+// BEGIN … COMMIT is ours; repeated inside when the database asks for it.
+task<raw_outcome> transact_own(engine_core& core, async_transaction_port& port, const plan& what,
+                               transaction_work& work) {
     tried last;
     for (int turn = 0; turn < tries_max; ++turn) {
-        last = try_once(core, port, *made, work);
-        if (last.held && made->wait == wait_mode::answer) {
-            return counted(core, *made, in_progress_elsewhere());
-        }
+        auto next = co_await try_once(core, port, what, work);
+        last = std::move(next);
+        if (last.held && what.wait == wait_mode::answer) co_return in_progress_elsewhere();
         if (!last.again) break;
     }
-    return counted(core, *made, std::move(last.with));
+    co_return std::move(last.with);
 }
 
-raw_outcome transact_joined(engine_core& core, transaction_port& port, request what,
-                            detail::work& work) {
+// The transaction is the caller's; never committed here.
+task<raw_outcome> transact_joined(engine_core& core, async_transaction_port& port, const plan& what,
+                                  transaction_work& work) {
+    auto joined = co_await port.join();
+    if (!joined) co_return unavailable(std::move(joined).error());
+    transaction_pass one{core, port, what, work};
+    std::optional<result<raw_outcome>> done;
+    try {
+        auto ended = co_await one.run();
+        done = std::move(ended);
+    } catch (...) {
+        done = of_current_exception(effect::none);
+    }
+    if (!*done) co_return unavailable(std::move(*done).error());
+    co_return **std::move(done);
+}
+
+task<raw_outcome> transact_one(engine_core& core, async_transaction_port& port, request what,
+                               transaction_work& work, transacting how) {
     auto made = core.make_plan(std::move(what));
-    if (!made) return counted(core, unavailable(std::move(made).error()));
-    if (key_guard::held(port, made->id)) return counted(core, unavailable(nested()));
-    if (auto joined = port.join(); !joined) return counted(core, unavailable(joined.error()));
-    pass one{core, port, *made, work};
-    auto done = reported(effect::none, [&] { return one.run(); });
-    return counted(core, *made, done ? *std::move(done) : unavailable(std::move(done).error()));
+    if (!made) co_return counted(core, unavailable(std::move(made).error()));
+    if (open_key::held(port.connection(), made->id)) {
+        co_return counted(core, unavailable(nested()));
+    }
+    if (how == transacting::joined) {
+        auto with = co_await transact_joined(core, port, *made, work);
+        co_return counted(core, *made, std::move(with));
+    }
+    if (how == transacting::blind) {
+        auto done = co_await try_blind(core, port, *made, work);
+        if (done) co_return counted(core, *made, *std::move(done));
+    }
+    auto with = co_await transact_own(core, port, *made, work);
+    co_return counted(core, *made, std::move(with));
+}
+
+} // namespace
+
+raw_outcome transact(engine_core& core, transaction_port& port, request what, detail::work& work,
+                     transacting how) {
+    blocking_port on{port};
+    blocking_work runs{work};
+    return transact_one(core, on, std::move(what), runs, how).get();
+}
+
+task<raw_outcome> transact(std::shared_ptr<engine_core> core, async_transaction_port& port,
+                           request what, engine::started_work work, transacting how) {
+    async_work runs{work};
+    std::optional<raw_outcome> with;
+    try {
+        auto ended = co_await transact_one(*core, port, std::move(what), runs, how);
+        with = std::move(ended);
+    } catch (...) {
+        with = unavailable(of_current_exception(effect::unknown));
+    }
+    co_return *std::move(with);
 }
 
 } // namespace semel

@@ -1,26 +1,24 @@
 // Execution inside a database transaction on the caller's connection.
 #pragma once
 
+#include <memory>
+
 #include "semel/detail/work.hpp"
+#include "semel/engine.hpp"
 #include "semel/outcome.hpp"
 #include "semel/request.hpp"
+#include "semel/task.hpp"
 #include "semel/transaction.hpp"
 
 namespace semel {
 
 class engine_core;
 
-enum class sending {
-    looked, // the work runs when it is known that the key is new
-    blind,  // all at once, if the database can; otherwise the same
-};
-
-// BEGIN … COMMIT is ours; repeated inside when the database asks for it.
-[[nodiscard]] raw_outcome transact_own(engine_core& core, transaction_port& port, request what,
-                                       detail::work& work, sending how);
-
-// The transaction is the caller's; never committed here.
-[[nodiscard]] raw_outcome transact_joined(engine_core& core, transaction_port& port, request what,
-                                          detail::work& work);
+// One flow for all: a caller who blocks has a port and work that never wait for later.
+[[nodiscard]] raw_outcome transact(engine_core& core, transaction_port& port, request what,
+                                   detail::work& work, transacting how);
+[[nodiscard]] task<raw_outcome> transact(std::shared_ptr<engine_core> core,
+                                         async_transaction_port& port, request what,
+                                         engine::started_work work, transacting how);
 
 } // namespace semel

@@ -16,7 +16,8 @@
 
 #include "semel/transaction.hpp"
 
-struct pg_conn; // PGconn
+struct pg_conn;   // PGconn
+struct pg_result; // PGresult
 
 namespace semel {
 
@@ -77,8 +78,22 @@ public:
     [[nodiscard]] const void* connection() const override;
 
 private:
-    class state;
-    std::unique_ptr<state> state_;
+    std::unique_ptr<async_transaction_port> state_;
 };
+
+// The same for callers who do not block (engine::async_transact): what is said on the connection is
+// waited for on the caller's own loop, see semel/transaction/asio.hpp. Connection and waiter must
+// outlive it. The connection is put into libpq's nonblocking mode; a statement of the work that
+// waits in place (PQexec …) would hold up the whole loop.
+//
+// Two things are done in place all the same: looking up the server's name when a connection that
+// was lost during COMMIT is made anew, and cancelling a query that the work has left under way.
+[[nodiscard]] std::unique_ptr<async_transaction_port>
+make_async_postgres_transaction(pg_conn* connection, socket_waiter& waits,
+                                postgres_transaction_options options = {});
+
+// PQgetResult() for work that does not block: flushes what was sent and waits for what comes. Null:
+// there is nothing more. The connection must be in nonblocking mode, which it is in the work.
+[[nodiscard]] task<pg_result*> next_result(pg_conn* connection, socket_waiter& waits);
 
 } // namespace semel

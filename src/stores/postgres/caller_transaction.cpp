@@ -3,7 +3,6 @@
 #include <libpq-fe.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "stores/postgres/last_error.hpp"
 #include "stores/postgres/row.hpp"
@@ -20,7 +19,6 @@ constexpr int locked_column = 0;
 constexpr std::string_view yes = "\1";
 constexpr int isolation_column = 1;
 constexpr int start_column = 2;
-constexpr duration reset_pause = std::chrono::milliseconds{50};
 
 // For lock_timeout, where zero would be for ever.
 std::string milliseconds(duration length) {
@@ -63,126 +61,145 @@ result<void> caller_transaction::check_work_left() {
 
 // The owner of the connection may have made it anew.
 void caller_transaction::forget_lost_connection() {
-    if (!on_->lost()) return;
-    on_ = connection::borrow(handle_);
-    prepared_ = false;
+    if (on_.forget_lost()) prepared_ = false;
 }
 
-result<void> caller_transaction::begin(on_locked locked) {
+task<result<void>> caller_transaction::begin(on_locked locked) {
     if (PQstatus(handle_) != CONNECTION_OK) {
-        if (auto back = reconnect(); !back) return back;
+        auto back = co_await reconnect();
+        if (!back) co_return back;
     }
     forget_lost_connection();
-    if (auto idle = check_idle(); !idle) return idle;
+    if (auto idle = check_idle(); !idle) co_return idle;
     if (PQtransactionStatus(handle_) != PQTRANS_IDLE) {
-        return refused(errc::invalid_argument, "the connection is in a transaction already; end "
-                                               "it, or use execute_in");
+        co_return refused(errc::invalid_argument, "the connection is in a transaction already; end "
+                                                  "it, or use execute_in");
     }
-    if (auto ready = prepare(); !ready) return ready;
+    if (!prepared_) {
+        auto ready = co_await prepare();
+        if (!ready) co_return ready;
+    }
     watch_errors(handle_);
     owner_ = owner::us;
     begun_ = false;
     locked_ = locked;
     held_.clear();
     unsent_.reset();
-    return {};
+    co_return result<void>{};
 }
 
-result<void> caller_transaction::join() {
-    if (auto idle = check_idle(); !idle) return idle;
+task<result<void>> caller_transaction::join() {
+    if (auto idle = check_idle(); !idle) co_return idle;
     const auto status = PQtransactionStatus(handle_);
     if (status == PQTRANS_INERROR) {
-        return refused(errc::invalid_argument, "the transaction has failed already; roll it back");
+        co_return refused(errc::invalid_argument,
+                          "the transaction has failed already; roll it back");
     }
     if (status != PQTRANS_INTRANS) {
-        return refused(errc::invalid_argument,
-                       "the connection is in no transaction; begin one, or use transact");
+        co_return refused(errc::invalid_argument,
+                          "the connection is in no transaction; begin one, or use transact");
     }
     forget_lost_connection();
-    if (auto ready = prepare(); !ready) return ready;
+    if (!prepared_) {
+        auto ready = co_await prepare();
+        if (!ready) co_return ready;
+    }
     // Within the work of a transact() of our own it stays ours.
     if (owner_ != owner::us) owner_ = owner::caller;
     begun_ = true;
     locked_ = on_locked::wait;
-    return {};
+    co_return result<void>{};
+}
+
+task<result<void>> caller_transaction::check_tables() {
+    std::int64_t version = 0;
+    auto there = co_await on_.query(tables_there_text(options_.table_prefix));
+    if (!there) co_return std::move(there).error();
+    if (number_in(*there) != 0) {
+        auto found = co_await on_.query(version_text(options_.table_prefix));
+        if (!found) co_return std::move(found).error();
+        version = number_in(*found);
+    }
+    co_return check_version(version, options_.table_prefix);
 }
 
 // Another port may have prepared the same on this connection before.
-result<void> caller_transaction::prepare() {
-    if (prepared_) return {};
+task<result<void>> caller_transaction::prepare() {
     if (!valid_prefix(options_.table_prefix)) {
-        return refused(errc::invalid_argument,
-                       "'" + options_.table_prefix + "' is not a table prefix");
+        co_return refused(errc::invalid_argument,
+                          "'" + options_.table_prefix + "' is not a table prefix");
     }
-    if (auto there = check_schema(*on_, options_.table_prefix, no_deadline); !there) return there;
-    const auto known = on_->query("SELECT name FROM pg_prepared_statements WHERE name LIKE "
-                                  "'semel\\_t.%'",
-                                  no_deadline);
-    if (!known) return known.error();
+    auto there = co_await check_tables();
+    if (!there) co_return there;
+    const auto known = co_await on_.query("SELECT name FROM pg_prepared_statements WHERE name LIKE "
+                                          "'semel\\_t.%'");
+    if (!known) co_return known.error();
     std::vector<preparation> missing;
     for (const auto& one : texts_.all()) {
-        bool there = false;
-        for (int row = 0; row < known->count(); ++row) there |= known->bytes(row, 0) == one.name;
-        if (!there) missing.push_back(one);
+        bool is_known = false;
+        for (int row = 0; row < known->count(); ++row) is_known |= known->bytes(row, 0) == one.name;
+        if (!is_known) missing.push_back(one);
     }
-    if (auto done = on_->prepare(missing, no_deadline); !done) return done;
+    auto done = co_await on_.prepare(missing);
+    if (!done) co_return done;
     prepared_ = true;
-    return {};
+    co_return result<void>{};
 }
 
 // Only to learn what became of a COMMIT: the server may be on its way up again.
-result<void> caller_transaction::reconnect() {
+task<result<void>> caller_transaction::reconnect() {
     if (!in_doubt_) {
-        return refused(errc::unavailable, "the connection is lost; PQreset or replace it");
+        co_return refused(errc::unavailable, "the connection is lost; PQreset or replace it");
     }
-    const local_time deadline = local_clock::now() + options_.doubt_wait;
-    while (!on_->reset(deadline)) {
-        if (local_clock::now() >= deadline) {
-            return refused(errc::unavailable, "the connection was lost during COMMIT and could not "
-                                              "be made anew");
-        }
-        std::this_thread::sleep_for(reset_pause);
+    const bool back = co_await on_.reset(local_clock::now() + options_.doubt_wait);
+    if (!back) {
+        co_return refused(errc::unavailable,
+                          "the connection was lost during COMMIT and could not be made anew");
     }
     in_doubt_ = false;
     made_anew_ = true;
-    return {};
+    co_return result<void>{};
 }
 
 // ---- the record ---------------------------------------------------------------------------------
 
-result<locked_record> caller_transaction::lock(const record_id& id) {
-    if (owner_ == owner::nobody) return broken("the transaction is over");
+task<result<locked_record>> caller_transaction::lock(const record_id& id) {
+    if (owner_ == owner::nobody) co_return broken("the transaction is over");
     if (begun_ && PQtransactionStatus(handle_) != PQTRANS_INTRANS) {
-        return broken("the transaction is over before its record was read");
+        co_return broken("the transaction is over before its record was read");
     }
     held_key key{.id = id, .outermost = !begun_};
     if (!key.outermost) key.token = new_token();
     const auto number = big_endian(lock_number(options_.table_prefix, id));
-    auto got = try_lock(key, number);
-    if (!got) return std::move(got).error();
+    auto got = co_await try_lock(key, number);
+    if (!got) co_return std::move(got).error();
     auto fits = check_isolation(mark_of(*got).bytes(0, isolation_column));
     if (!fits && key.outermost && !says_level_) {
         // The session has another default. From now on it costs this one a word.
         says_level_ = true;
-        auto back = on_->query("ROLLBACK", no_deadline);
-        if (!back) return std::move(back).error();
+        auto back = co_await on_.query("ROLLBACK");
+        if (!back) co_return std::move(back).error();
         begun_ = false;
-        return lock(id);
+        auto again = co_await lock(id);
+        co_return again;
     }
-    if (!fits) return std::move(fits).error();
+    if (!fits) co_return std::move(fits).error();
     if (key.outermost) key.began = mark_of(*got).bytes(0, start_column);
     if (mark_of(*got).bytes(0, locked_column) != yes) {
         if (locked_ == on_locked::answer) {
-            return refused(errc::conflict, "another transaction executes this key");
+            co_return refused(errc::conflict, "another transaction executes this key");
         }
-        got = wait_for_lock(key, number);
-        if (!got) return std::move(got).error();
+        auto waited = co_await wait_for_lock(key, number);
+        if (!waited) co_return std::move(waited).error();
+        got = std::move(waited);
     }
-    return read_locked(*std::move(got), std::move(key));
+    auto read = co_await read_locked(*std::move(got), std::move(key));
+    co_return read;
 }
 
 // Nobody else holds most keys, so the look-up rides along and is mostly the one that counts.
-result<std::vector<rows>> caller_transaction::try_lock(const held_key& key, const number& of) {
+task<result<std::vector<rows>>> caller_transaction::try_lock(const held_key& key,
+                                                             const number& of) {
     std::vector<call> calls;
     const auto& begin = says_level_ ? texts_.begin_committed : texts_.begin;
     if (!begun_) calls.push_back({begin.name, {}});
@@ -192,25 +209,30 @@ result<std::vector<rows>> caller_transaction::try_lock(const held_key& key, cons
         calls.push_back({texts_.mark_joined.name, {view(of), view(key.token), view(left_token_)}});
     }
     calls.push_back({texts_.look.name, id_values(key.id)});
-    auto got = on_->pipeline(calls, no_deadline);
+    auto got = co_await on_.pipeline(calls);
     if (!got && has_forgotten(got.error())) {
         prepared_ = false;
-        if (begun_) return got;
-        if (auto ready = prepare(); !ready) return std::move(ready).error();
-        got = on_->pipeline(calls, no_deadline);
+        if (begun_) co_return got;
+        auto ready = co_await prepare();
+        if (!ready) co_return std::move(ready).error();
+        auto again = co_await on_.pipeline(calls);
+        got = std::move(again);
     }
     if (got) begun_ = true;
     if (got) left_token_.clear();
-    return got;
+    co_return got;
 }
 
-result<std::vector<rows>> caller_transaction::wait_for_lock(const held_key& key, const number& of) {
+task<result<std::vector<rows>>> caller_transaction::wait_for_lock(const held_key& key,
+                                                                  const number& of) {
     const std::string patience = milliseconds(options_.lock_wait);
-    const std::vector<call> calls{{texts_.patience.name, {view(patience)}},
-                                  {texts_.wait.name, {view(of)}},
-                                  {texts_.restore.name, {}},
-                                  {texts_.look.name, id_values(key.id)}};
-    return on_->pipeline(calls, no_deadline);
+    std::vector<call> calls;
+    calls.push_back({texts_.patience.name, {view(patience)}});
+    calls.push_back({texts_.wait.name, {view(of)}});
+    calls.push_back({texts_.restore.name, {}});
+    calls.push_back({texts_.look.name, id_values(key.id)});
+    auto got = co_await on_.pipeline(calls);
+    co_return got;
 }
 
 caller_transaction::unsent_write caller_transaction::make_write(held_key key, const record& after,
@@ -246,7 +268,7 @@ void caller_transaction::add_calls(std::vector<call>& to, const unsent_write& fr
 
 failure caller_transaction::explain(failure why) const {
     return explained(std::move(why), options_.table_prefix,
-                     on_->owners_failed() ? whose::works : whose::ours);
+                     on_.owners_failed() ? whose::works : whose::ours);
 }
 
 // With all that was locked after it: calls nest.
@@ -263,43 +285,43 @@ void caller_transaction::leave(const record_id& id) {
     if (auto key = take_held(id)) left_token_ = std::move(key->token);
 }
 
-result<void> caller_transaction::save(const record_id& id, const record& after,
-                                      std::uint64_t seen_fence) {
+task<result<void>> caller_transaction::save(const record_id& id, const record& after,
+                                            std::uint64_t seen_fence) {
     auto key = take_held(id);
-    if (!key) return broken("the record was not locked in this transaction");
-    if (auto fits = check_work_left(); !fits) return fits;
+    if (!key) co_return broken("the record was not locked in this transaction");
+    if (auto fits = check_work_left(); !fits) co_return fits;
     unsent_write made = make_write(*std::move(key), after, seen_fence);
     // Our own COMMIT follows at once and takes it along; what a caller commits must be there now.
     if (owner_ == owner::us && made.key.outermost) {
         unsent_ = std::move(made);
-        return {};
+        co_return result<void>{};
     }
     std::vector<call> calls;
     add_calls(calls, made);
     calls.push_back({texts_.unmark.name, {view(made.key.token)}});
-    auto done = on_->pipeline(calls, no_deadline);
-    if (!done) return explain(std::move(done).error());
-    return {};
+    auto done = co_await on_.pipeline(calls);
+    if (!done) co_return explain(std::move(done).error());
+    co_return result<void>{};
 }
 
 // ---- the way out --------------------------------------------------------------------------------
 
-result<void> caller_transaction::commit() {
+task<result<void>> caller_transaction::commit() {
     const auto unsent = std::exchange(unsent_, std::nullopt);
     held_.clear();
     owner_ = owner::nobody;
-    if (auto fits = check_work_left(); !fits) return fits;
+    if (auto fits = check_work_left(); !fits) co_return fits;
     std::vector<call> calls;
     if (unsent) add_calls(calls, *unsent);
     calls.push_back({texts_.commit.name, {}});
-    auto done = on_->pipeline(calls, no_deadline);
+    auto done = co_await on_.pipeline(calls);
     if (!done) {
         in_doubt_ = done.error().possible == effect::unknown;
-        return explain(std::move(done).error());
+        co_return explain(std::move(done).error());
     }
     // A transaction that had failed is rolled back by COMMIT, without an error.
-    if (done->back().tag() == "COMMIT") return {};
-    return broken("a statement of the work has failed, and with it the transaction");
+    if (done->back().tag() == "COMMIT") co_return result<void>{};
+    co_return broken("a statement of the work has failed, and with it the transaction");
 }
 
 bool caller_transaction::asks_to_repeat() const {
@@ -309,19 +331,18 @@ bool caller_transaction::asks_to_repeat() const {
     return code == "40001" || code == "40P01";
 }
 
-void caller_transaction::rollback() {
+task<result<void>> caller_transaction::rollback() {
     held_.clear();
     unsent_.reset();
     owner_ = owner::nobody;
-    on_->drain(no_deadline);
-    const auto open = [this] {
-        const auto status = PQtransactionStatus(handle_);
-        return status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
-    };
+    co_await on_.drain();
     // Twice: what was to cancel a query of the work may have come a moment too late.
-    for (int turn = 0; turn < 2 && open(); ++turn) {
-        static_cast<void>(on_->query("ROLLBACK", no_deadline));
+    for (int turn = 0; turn < 2; ++turn) {
+        const auto status = PQtransactionStatus(handle_);
+        if (status != PQTRANS_INTRANS && status != PQTRANS_INERROR) break;
+        co_await on_.query("ROLLBACK");
     }
+    co_return result<void>{};
 }
 
 } // namespace semel::postgres

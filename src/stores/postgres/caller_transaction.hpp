@@ -11,37 +11,37 @@
 #include "semel/result.hpp"
 #include "semel/transaction/postgres.hpp"
 #include "stores/postgres/binary.hpp"
-#include "stores/postgres/connection.hpp"
+#include "stores/postgres/dialogue.hpp"
 #include "stores/postgres/transaction_texts.hpp"
 
 namespace semel::postgres {
 
-// Used by one thread at a time, like the connection.
-class caller_transaction {
+// Used by one caller at a time, like the connection.
+class caller_transaction final : public async_transaction_port {
 public:
-    caller_transaction(pg_conn* handle, postgres_transaction_options options)
+    // `waits`: on whose loop; none: in place.
+    caller_transaction(pg_conn* handle, socket_waiter* waits, postgres_transaction_options options)
         : options_(std::move(options)),
           handle_(handle),
           texts_(options_.table_prefix),
-          on_(connection::borrow(handle)) {}
+          on_(handle, waits) {}
 
-    result<void> begin(on_locked locked);
-    result<void> join();
-    result<locked_record> lock(const record_id& id);
-    result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence);
-    void leave(const record_id& id);
-    result<void> commit();
-    result<void> begin_blind(const record_id& id);
-    result<record_stamp> commit_blind(const record_id& id, const record& made);
-    [[nodiscard]] bool asks_to_repeat() const;
-    void rollback();
-    [[nodiscard]] const void* handle() const { return handle_; }
+    task<result<void>> begin(on_locked locked) override;
+    task<result<void>> join() override;
+    task<result<locked_record>> lock(const record_id& id) override;
+    task<result<void>> save(const record_id& id, const record& after,
+                            std::uint64_t seen_fence) override;
+    void leave(const record_id& id) override;
+    task<result<void>> commit() override;
+    task<result<void>> begin_blind(const record_id& id) override;
+    task<result<record_stamp>> commit_blind(const record_id& id, const record& made) override;
+    [[nodiscard]] bool asks_to_repeat() const override;
+    task<result<void>> rollback() override;
+    [[nodiscard]] const void* connection() const override { return handle_; }
 
 private:
     enum class owner { nobody, us, caller };
     using number = std::array<char, 8>; // as it goes to the server
-    // The connection's own time-outs rule: it is not ours to give up.
-    static constexpr local_time no_deadline = local_time::max();
 
     struct held_key {
         record_id id;
@@ -65,15 +65,16 @@ private:
     result<void> check_idle();
     result<void> check_work_left();
     void forget_lost_connection();
-    result<void> prepare();
-    result<void> reconnect();
+    task<result<void>> check_tables();
+    task<result<void>> prepare();
+    task<result<void>> reconnect();
     result<void> check_same_place(const rows& seen);
-    result<std::vector<rows>> try_lock(const held_key& key, const number& of);
-    result<std::vector<rows>> wait_for_lock(const held_key& key, const number& of);
-    result<locked_record> read_locked(std::vector<rows> got, held_key key);
-    result<locked_record> read_once(const rows& seen, held_key& key);
+    task<result<std::vector<rows>>> try_lock(const held_key& key, const number& of);
+    task<result<std::vector<rows>>> wait_for_lock(const held_key& key, const number& of);
+    task<result<locked_record>> read_locked(std::vector<rows> got, held_key key);
+    task<result<locked_record>> read_once(const rows& seen, held_key& key);
     [[nodiscard]] std::optional<held_key> take_held(const record_id& id);
-    result<void> read_steps(const held_key& key, std::vector<checkpoint>& to);
+    task<result<void>> read_steps(const held_key& key, std::vector<checkpoint>& to);
     [[nodiscard]] unsent_write make_write(held_key key, const record& after,
                                           std::uint64_t seen_fence);
     void add_calls(std::vector<call>& to, const unsent_write& from) const;
@@ -82,7 +83,7 @@ private:
     const postgres_transaction_options options_;
     pg_conn* const handle_;
     const transaction_texts texts_;
-    std::unique_ptr<connection> on_;
+    dialogue on_;
     bool prepared_ = false;
     bool in_doubt_ = false;   // the last COMMIT was not answered
     bool made_anew_ = false;  // the connection, to learn what became of it

@@ -21,55 +21,56 @@ constexpr int looks_max = 10;
 
 // A lease does not take the lock: it may get checkpoints, or lose them, between the look and the
 // one behind it.
-result<locked_record> caller_transaction::read_locked(std::vector<rows> got, held_key key) {
-    auto made = read_once(got.back(), key);
+task<result<locked_record>> caller_transaction::read_locked(std::vector<rows> got, held_key key) {
+    auto made = co_await read_once(got.back(), key);
     for (int turn = 1; turn < looks_max && !made && made.error().code == errc::corrupt; ++turn) {
-        const call again{texts_.look.name, id_values(key.id)};
-        auto seen = on_->pipeline({&again, 1}, no_deadline);
-        if (!seen) return std::move(seen).error();
-        made = read_once(seen->back(), key);
+        const std::vector<call> again{{texts_.look.name, id_values(key.id)}};
+        auto seen = co_await on_.pipeline(again);
+        if (!seen) co_return std::move(seen).error();
+        auto once_more = co_await read_once(seen->back(), key);
+        made = std::move(once_more);
     }
-    if (!made) return made;
-    held_.push_back(std::move(key));
-    return made;
+    if (made) held_.push_back(std::move(key));
+    co_return made;
 }
 
-result<locked_record> caller_transaction::read_once(const rows& seen, held_key& key) {
+task<result<locked_record>> caller_transaction::read_once(const rows& seen, held_key& key) {
     if (seen.count() == 0) {
-        return refused(errc::corrupt, "the fence floor is missing in the table " +
-                                          options_.table_prefix + "meta; restore it");
+        co_return refused(errc::corrupt, "the fence floor is missing in the table " +
+                                             options_.table_prefix + "meta; restore it");
     }
-    if (auto same = check_same_place(seen); !same) return std::move(same).error();
+    if (auto same = check_same_place(seen); !same) co_return std::move(same).error();
     key.table = seen.bytes(0, table_column);
     locked_record made{
         .stored = {},
         .at = {.now = read_timestamp(seen.bytes(0, now_column)),
                .fence_floor = static_cast<std::uint64_t>(seen.integer(0, floor_column))}};
-    if (seen.is_null(0, record_column)) return made;
+    if (seen.is_null(0, record_column)) co_return made;
     auto read = read_record(seen.bytes(0, record_column));
-    if (!read) return std::move(read).error();
+    if (!read) co_return std::move(read).error();
     key.has_checkpoints = !read->checkpoints.empty();
     key.seen_at = read->updated_at;
     made.stored = *std::move(read);
-    if (!key.has_checkpoints) return made;
-    auto filled = read_steps(key, made.stored->checkpoints);
-    if (!filled) return std::move(filled).error();
-    return made;
+    if (!key.has_checkpoints) co_return made;
+    auto filled = co_await read_steps(key, made.stored->checkpoints);
+    if (!filled) co_return std::move(filled).error();
+    co_return made;
 }
 
-result<void> caller_transaction::read_steps(const held_key& key, std::vector<checkpoint>& to) {
-    const call what{texts_.steps.name, id_values(key.id)};
-    const auto got = on_->pipeline({&what, 1}, no_deadline);
-    if (!got) return got.error();
+task<result<void>> caller_transaction::read_steps(const held_key& key,
+                                                  std::vector<checkpoint>& to) {
+    const std::vector<call> what{{texts_.steps.name, id_values(key.id)}};
+    const auto got = co_await on_.pipeline(what);
+    if (!got) co_return got.error();
     const rows& all = got->front();
     if (all.count() != static_cast<int>(to.size())) {
-        return refused(errc::corrupt, "a record has not as many checkpoints as it says");
+        co_return refused(errc::corrupt, "a record has not as many checkpoints as it says");
     }
     for (int row = 0; row < all.count(); ++row) {
         to[static_cast<std::size_t>(row)] = {.name = std::string{all.bytes(row, 0)},
                                              .data = std::string{all.bytes(row, 1)}};
     }
-    return {};
+    co_return result<void>{};
 }
 
 // What is not there may be somewhere else: a new connection has the search path it began with, and

@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <utility>
 
 #include "semel/assert.hpp"
 
@@ -20,21 +21,6 @@ constexpr int binary = 1;
 std::string_view field(const PGresult* from, int code) {
     const char* const text = PQresultErrorField(from, code);
     return text == nullptr ? std::string_view{} : std::string_view{text};
-}
-
-failure timed_out(ending how) {
-    return failure_of({.state = "57014", .message = "no answer by the deadline"}, how);
-}
-
-// A request that comes before the query does is lost, so it is made again.
-constexpr duration cancel_pause = std::chrono::milliseconds{100};
-
-void cancel(PGconn* what) {
-    PGcancel* const stop = PQgetCancel(what);
-    if (stop == nullptr) return;
-    std::array<char, 256> why{};
-    PQcancel(stop, why.data(), static_cast<int>(why.size()));
-    PQfreeCancel(stop);
 }
 
 // With verbose messages the code stands behind the severity: "FATAL:  28P01: password …". What the
@@ -123,20 +109,6 @@ result<connection::progress> connection::advance(local_time deadline) {
     return progress::ready;
 }
 
-bool connection::reset(local_time deadline) {
-    if (PQresetStart(it_) == 0) return false;
-    polling_ = PGRES_POLLING_WRITING;
-    while (polling_ != PGRES_POLLING_OK) {
-        const auto what = polling_ == PGRES_POLLING_READING ? interest::read : interest::write;
-        if (!wait(what, deadline)) return false;
-        polling_ = PQresetPoll(it_);
-        if (polling_ == PGRES_POLLING_FAILED) return false;
-    }
-    // One of several servers, perhaps: a standby may not have heard of the last commit yet.
-    const auto standby = query("SELECT pg_is_in_recovery()", deadline);
-    return standby && standby->bytes(0, 0) == "f";
-}
-
 int connection::server_version() const {
     return PQserverVersion(it_);
 }
@@ -161,12 +133,14 @@ failure connection::cannot_connect() const {
 
 bool connection::wait(interest what, local_time deadline) const {
     pollfd one{.fd = PQsocket(it_), .events = 0, .revents = 0};
-    if (what != interest::write) one.events |= POLLIN;
-    if (what != interest::read) one.events |= POLLOUT;
+    if (what == interest::read || what == interest::read_and_write) one.events |= POLLIN;
+    if (what == interest::write || what == interest::read_and_write) one.events |= POLLOUT;
+    const nfds_t sockets = what == interest::time ? 0 : 1;
     while (true) {
         const auto left =
             std::chrono::ceil<std::chrono::milliseconds>(deadline - local_clock::now()).count();
-        const int got = ::poll(&one, 1, static_cast<int>(std::clamp<long>(left, 0, 1'000'000)));
+        const int got =
+            ::poll(&one, sockets, static_cast<int>(std::clamp<long>(left, 0, 1'000'000)));
         if (got > 0) return true;
         if (got < 0 && errno != EINTR) return true; // libpq meets the same error and names it
         if (local_clock::now() >= deadline) return false;
@@ -219,121 +193,127 @@ result<void> connection::queue(std::span<const call> calls) {
     return {};
 }
 
-result<std::vector<rows>> connection::pipeline(std::span<const call> calls, local_time deadline) {
+result<void> connection::send(std::span<const call> calls) {
     owners_failed_ = false;
-    if (auto queued = queue(calls); !queued) return std::move(queued).error();
-    if (PQpipelineSync(it_) == 0) return give_up(native_failure(ending::unknown));
-    auto got = collect(mode::pipeline, deadline);
-    owners_failed_ = !got && not_done_ > calls.size();
-    return got;
+    sent_ = calls.size();
+    if (auto queued = queue(calls); !queued) return queued;
+    return send_sync();
 }
 
-// Nobody wants to know any more what a query gives, and a COPY would wait for its data for ever.
-void connection::end_queries() {
-    if (PQtransactionStatus(it_) != PQTRANS_ACTIVE) return;
-    while (true) {
-        while (PQisBusy(it_) != 0) {
-            cancel(it_);
-            const bool more = wait(interest::read, local_clock::now() + cancel_pause);
-            if (more && PQconsumeInput(it_) == 0) break;
-        }
-        PGresult* const left = PQgetResult(it_);
-        if (left == nullptr) return;
-        const auto status = PQresultStatus(left);
-        PQclear(left);
-        if (status == PGRES_COPY_IN) PQputCopyEnd(it_, "the work has not finished its COPY");
-        if (status != PGRES_COPY_OUT) continue;
-        char* line = nullptr;
-        while (PQgetCopyData(it_, &line, 0) > 0) PQfreemem(line);
-    }
-}
-
-void connection::drain(local_time deadline) {
-    if (PQpipelineStatus(it_) == PQ_PIPELINE_OFF) {
-        end_queries();
-    } else if (PQpipelineSync(it_) != 0) {
-        static_cast<void>(collect(mode::pipeline, deadline));
-    }
-}
-
-result<void> connection::prepare(std::span<const preparation> all, local_time deadline) {
+result<void> connection::send(std::span<const preparation> all) {
     SEMEL_ASSERT(PQenterPipelineMode(it_) == 1);
     for (const preparation& one : all) {
         if (PQsendPrepare(it_, one.name.c_str(), one.text.c_str(), 0, nullptr) == 0) {
             return give_up(native_failure(ending::rolled_back));
         }
     }
-    if (PQpipelineSync(it_) == 0) return give_up(native_failure(ending::rolled_back));
+    return send_sync();
+}
+
+result<void> connection::send_text(const std::string& sql) {
+    if (PQsendQuery(it_, sql.c_str()) == 0) return give_up(native_failure(ending::rolled_back));
+    return {};
+}
+
+result<void> connection::send_sync() {
+    if (PQpipelineSync(it_) == 0) return give_up(native_failure(ending::unknown));
+    return {};
+}
+
+result<std::vector<rows>> connection::pipeline(std::span<const call> calls, local_time deadline) {
+    if (auto sent = send(calls); !sent) return std::move(sent).error();
+    return collect(mode::pipeline, deadline);
+}
+
+result<void> connection::prepare(std::span<const preparation> all, local_time deadline) {
+    if (auto sent = send(all); !sent) return sent;
     auto done = collect(mode::pipeline, deadline);
     if (!done) return std::move(done).error();
     return {};
 }
 
 result<rows> connection::query(const std::string& sql, local_time deadline) {
-    if (PQsendQuery(it_, sql.c_str()) == 0) return give_up(native_failure(ending::rolled_back));
+    if (auto sent = send_text(sql); !sent) return std::move(sent).error();
     auto got = collect(mode::plain, deadline);
     if (!got) return std::move(got).error();
     return std::move(got->back());
 }
 
-result<void> connection::await_result(local_time deadline, ending unless_told) {
+result<std::vector<rows>> connection::collect(mode how, local_time deadline) {
+    collection all{.how = how};
     while (true) {
-        const int unsent = PQflush(it_);
-        if (unsent < 0) return give_up(native_failure(unless_told));
-        if (PQisBusy(it_) == 0) return {};
-        if (!wait(unsent == 1 ? interest::read_and_write : interest::read, deadline)) {
-            return give_up(timed_out(unless_told));
-        }
-        if (PQconsumeInput(it_) == 0) return give_up(native_failure(unless_told));
+        if (auto end = take(all)) return *std::move(end);
+        if (!wait(all.wanted, deadline)) return too_late(all);
     }
 }
 
 // Everything up to the end of what was sent. What the statements gave counts only after that: the
 // commit comes last.
-result<std::vector<rows>> connection::collect(mode how, local_time deadline) {
-    std::vector<rows> got;
-    std::optional<failure> error;
-    bool committed = false; // by the last statement
-    not_done_ = 0;
+std::optional<result<std::vector<rows>>> connection::take(collection& to) {
+    if (std::exchange(to.waited, false) && PQconsumeInput(it_) == 0) return lost_with(to);
     while (true) {
-        auto ready = await_result(deadline, ending::unknown);
-        if (!ready) return error ? give_up(*std::move(error)) : std::move(ready).error();
+        const int unsent = PQflush(it_);
+        if (unsent < 0) return lost_with(to);
+        if (PQisBusy(it_) != 0) {
+            to.waited = true;
+            to.wanted = unsent == 1 ? interest::read_and_write : interest::read;
+            return std::nullopt;
+        }
         PGresult* const one = PQgetResult(it_);
-        if (one == nullptr) {
-            if (PQstatus(it_) != CONNECTION_OK) {
-                return give_up(error ? *std::move(error) : native_failure(ending::unknown));
-            }
-            if (how == mode::plain) break;
-            continue;
+        if (one != nullptr) {
+            if (auto end = add(to, rows{one})) return end;
+        } else if (PQstatus(it_) != CONNECTION_OK) {
+            return lost_with(to);
+        } else if (to.how == mode::plain) {
+            return finish(to);
         }
-        rows owned{one};
-        const auto status = PQresultStatus(one);
-        if (status == PGRES_PIPELINE_SYNC) {
-            // Only at our own, which is the last: the owner may have queued some, too.
-            if (PQexitPipelineMode(it_) == 1) break;
-            continue;
-        }
-        if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
-            return stuck_in_copy();
-        }
-        committed = owned.tag() == "COMMIT";
-        if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
-            got.push_back(std::move(owned));
-        } else if (!error && status == PGRES_FATAL_ERROR) {
-            error = failure_of(
-                {.state = field(one, PG_DIAG_SQLSTATE), .message = PQresultErrorMessage(one)},
-                ending::unknown);
-        } else if (!error && status == PGRES_PIPELINE_ABORTED) {
-            // The owner has read what failed, and gone on.
-            error = failure_of({.state = "25P02", .message = "a statement before has failed"},
-                               ending::unknown);
-        }
-        if (error) ++not_done_;
     }
-    if (!error || committed) return got;
+}
+
+std::optional<result<std::vector<rows>>> connection::add(collection& to, rows one) {
+    const auto status = PQresultStatus(one.native());
+    if (status == PGRES_PIPELINE_SYNC) {
+        // Only at our own, which is the last: the owner may have queued some, too.
+        if (PQexitPipelineMode(it_) == 1) return finish(to);
+        return std::nullopt;
+    }
+    if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
+        return stuck_in_copy();
+    }
+    to.committed = one.tag() == "COMMIT";
+    if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
+        to.got.push_back(std::move(one));
+    } else if (!to.error && status == PGRES_FATAL_ERROR) {
+        to.error = failure_of({.state = field(one.native(), PG_DIAG_SQLSTATE),
+                               .message = PQresultErrorMessage(one.native())},
+                              ending::unknown);
+    } else if (!to.error && status == PGRES_PIPELINE_ABORTED) {
+        // The owner has read what failed, and gone on.
+        to.error = failure_of({.state = "25P02", .message = "a statement before has failed"},
+                              ending::unknown);
+    }
+    if (to.error) ++to.not_done;
+    return std::nullopt;
+}
+
+result<std::vector<rows>> connection::finish(collection& from) {
+    if (!from.error || from.committed) return std::move(from.got);
+    owners_failed_ = from.not_done > sent_;
     // The server has gone on to the end after the error: the transaction is rolled back.
-    error->possible = effect::none;
-    return *std::move(error);
+    from.error->possible = effect::none;
+    return *std::move(from.error);
+}
+
+failure connection::too_late(collection& so_far) {
+    return give_up(so_far.error
+                       ? *std::move(so_far.error)
+                       : failure_of({.state = "57014", .message = "no answer by the deadline"},
+                                    ending::unknown));
+}
+
+failure connection::lost_with(collection& so_far) {
+    owners_failed_ = so_far.not_done > sent_;
+    return give_up(so_far.error ? *std::move(so_far.error) : native_failure(ending::unknown));
 }
 
 // libpq gives it again and again, and has no way out of it in a pipeline. The server takes what we

@@ -11,6 +11,7 @@
 
 #include "semel/result.hpp"
 #include "semel/time.hpp"
+#include "semel/transaction.hpp"
 #include "stores/postgres/binary.hpp"
 #include "stores/postgres/errors.hpp"
 #include "stores/postgres/target.hpp"
@@ -29,6 +30,7 @@ public:
     [[nodiscard]] std::string_view tag() const; // "COMMIT", "ROLLBACK", "INSERT 0 1" …
     [[nodiscard]] bool is_null(int row, int column) const;
     [[nodiscard]] std::string_view bytes(int row, int column) const; // as long as this lives
+    [[nodiscard]] const pg_result* native() const { return it_.get(); }
     [[nodiscard]] std::int64_t integer(int row, int column) const {
         return read_integer(bytes(row, column));
     }
@@ -82,32 +84,47 @@ public:
     queue_text(const std::string& sql); // a statement nobody has prepared
     // Of the last pipeline: it was a statement of the owner's that failed, none of the calls.
     [[nodiscard]] bool owners_failed() const { return owners_failed_; }
-    // Ends what is under way, waits for what is queued, and drops what it gives.
-    void drain(local_time deadline);
     [[nodiscard]] result<void> prepare(std::span<const preparation> all, local_time deadline);
 
     // Any SQL without parameters; the rows of the last statement, as text.
     [[nodiscard]] result<rows> query(const std::string& sql, local_time deadline);
 
-    // Makes a borrowed one anew that was lost, with a server that takes writes.
-    [[nodiscard]] bool reset(local_time deadline);
+    // The same in steps, for callers who do not wait here: send, then take() whenever the socket is
+    // ready for what take() wants.
+    enum class mode { plain, pipeline };
+    using interest = socket_waiter::interest;
+    // What has come so far.
+    struct collection {
+        mode how;
+        interest wanted = interest::read;
+        bool waited = false; // for what is wanted
+        std::vector<rows> got = {};
+        std::optional<failure> error = {};
+        std::size_t not_done = 0; // statements, from the one that failed on
+        bool committed = false;   // by the last one
+    };
+    [[nodiscard]] result<void> send(std::span<const call> calls);
+    [[nodiscard]] result<void> send(std::span<const preparation> all);
+    [[nodiscard]] result<void> send_text(const std::string& sql);
+    [[nodiscard]] result<void> send_sync(); // ends what the owner has queued
+    // Nothing: there is more to come.
+    [[nodiscard]] std::optional<result<std::vector<rows>>> take(collection& to);
+    [[nodiscard]] failure too_late(collection& so_far); // nobody waits for the rest
+
+    // False when the deadline has passed.
+    [[nodiscard]] bool wait(interest what, local_time deadline) const;
 
     [[nodiscard]] bool lost() const { return lost_; }
     [[nodiscard]] int server_version() const; // 150018 is 15.18
     [[nodiscard]] pg_conn* native() { return it_; }
 
 private:
-    void end_queries();
-
-    enum class mode { plain, pipeline };
-    enum class interest { read, write, read_and_write };
-
     connection() = default;
 
-    // False when the deadline has passed.
-    [[nodiscard]] bool wait(interest what, local_time deadline) const;
-    [[nodiscard]] result<void> await_result(local_time deadline, ending unless_told);
     [[nodiscard]] result<std::vector<rows>> collect(mode how, local_time deadline);
+    [[nodiscard]] std::optional<result<std::vector<rows>>> add(collection& to, rows one);
+    [[nodiscard]] result<std::vector<rows>> finish(collection& from);
+    [[nodiscard]] failure lost_with(collection& so_far);
     [[nodiscard]] bool went_away_while_idle();
     [[nodiscard]] result<void> enter_pipeline();
     [[nodiscard]] failure stuck_in_copy();
@@ -118,7 +135,7 @@ private:
     pg_conn* it_ = nullptr;
     bool owned_ = true;
     bool lost_ = false;
-    std::size_t not_done_ = 0; // statements of the last pipeline, from the one that failed on
+    std::size_t sent_ = 0; // calls of the last pipeline
     bool owners_failed_ = false;
     int polling_ = 0; // what PQconnectPoll() waits for
     // Of the call that is being sent; kept for the next.

@@ -46,11 +46,7 @@ std::string upgrade(std::int64_t from, std::string_view prefix) {
 result<std::int64_t> ask(connection& on, const std::string& sql, local_time deadline) {
     const auto got = on.query(sql, deadline);
     if (!got) return got.error();
-    std::int64_t value = 0;
-    if (got->count() == 0) return value;
-    const auto text = got->bytes(0, 0);
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+    return number_in(*got);
 }
 
 // In a transaction, with everybody else who migrates locked out.
@@ -90,13 +86,26 @@ bool valid_prefix(std::string_view prefix) {
                        [](char one) { return is_letter(one) || is_digit(one); });
 }
 
+std::string tables_there_text(std::string_view prefix) {
+    return with_prefix("SELECT (to_regclass('semel_meta') IS NOT NULL)::int", prefix);
+}
+
+std::string version_text(std::string_view prefix) {
+    return with_prefix("SELECT value FROM semel_meta WHERE name = 'schema_version'", prefix);
+}
+
+std::int64_t number_in(const rows& got) {
+    std::int64_t value = 0;
+    if (got.count() == 0) return value;
+    const auto text = got.bytes(0, 0);
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
 result<std::int64_t> schema_version(connection& on, std::string_view prefix, local_time deadline) {
-    const auto there = ask(
-        on, with_prefix("SELECT (to_regclass('semel_meta') IS NOT NULL)::int", prefix), deadline);
+    const auto there = ask(on, tables_there_text(prefix), deadline);
     if (!there || *there == 0) return there;
-    return ask(on,
-               with_prefix("SELECT value FROM semel_meta WHERE name = 'schema_version'", prefix),
-               deadline);
+    return ask(on, version_text(prefix), deadline);
 }
 
 result<void> check_schema(connection& on, std::string_view prefix, local_time deadline) {

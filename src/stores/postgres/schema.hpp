@@ -31,6 +31,11 @@ struct migration {
 [[nodiscard]] result<std::int64_t> schema_version(connection& on, std::string_view prefix,
                                                   local_time deadline);
 
+// The same in steps: 0 if the tables are not there, else their version; and the number asked for.
+[[nodiscard]] std::string tables_there_text(std::string_view prefix);
+[[nodiscard]] std::string version_text(std::string_view prefix);
+[[nodiscard]] std::int64_t number_in(const rows& got); // 0: no row
+
 // schema_missing and schema_newer, unless the tables are just those this semel knows.
 [[nodiscard]] result<void> check_schema(connection& on, std::string_view prefix,
                                         local_time deadline);

@@ -6,33 +6,31 @@
 
 namespace semel {
 
-class postgres_transaction::state final : public postgres::caller_transaction {
-public:
-    using caller_transaction::caller_transaction;
-};
+// ---- for callers who block ----------------------------------------------------------------------
 
 postgres_transaction::postgres_transaction(pg_conn* connection,
                                            postgres_transaction_options options)
-    : state_(std::make_unique<state>(connection, std::move(options))) {}
+    : state_(std::make_unique<postgres::caller_transaction>(connection, nullptr,
+                                                            std::move(options))) {}
 postgres_transaction::postgres_transaction(postgres_transaction&&) noexcept = default;
 postgres_transaction& postgres_transaction::operator=(postgres_transaction&&) noexcept = default;
 postgres_transaction::~postgres_transaction() = default;
 
 result<void> postgres_transaction::begin(on_locked locked) {
-    return state_->begin(locked);
+    return state_->begin(locked).get();
 }
 
 result<void> postgres_transaction::join() {
-    return state_->join();
+    return state_->join().get();
 }
 
 result<locked_record> postgres_transaction::lock(const record_id& id) {
-    return state_->lock(id);
+    return state_->lock(id).get();
 }
 
 result<void> postgres_transaction::save(const record_id& id, const record& after,
                                         std::uint64_t seen_fence) {
-    return state_->save(id, after, seen_fence);
+    return state_->save(id, after, seen_fence).get();
 }
 
 void postgres_transaction::leave(const record_id& id) {
@@ -40,15 +38,15 @@ void postgres_transaction::leave(const record_id& id) {
 }
 
 result<void> postgres_transaction::commit() {
-    return state_->commit();
+    return state_->commit().get();
 }
 
 result<void> postgres_transaction::begin_blind(const record_id& id) {
-    return state_->begin_blind(id);
+    return state_->begin_blind(id).get();
 }
 
 result<record_stamp> postgres_transaction::commit_blind(const record_id& id, const record& made) {
-    return state_->commit_blind(id, made);
+    return state_->commit_blind(id, made).get();
 }
 
 bool postgres_transaction::asks_to_repeat() const {
@@ -56,11 +54,25 @@ bool postgres_transaction::asks_to_repeat() const {
 }
 
 void postgres_transaction::rollback() {
-    state_->rollback();
+    static_cast<void>(state_->rollback().get());
 }
 
 const void* postgres_transaction::connection() const {
-    return state_->handle();
+    return state_->connection();
+}
+
+// ---- for callers who do not ---------------------------------------------------------------------
+
+std::unique_ptr<async_transaction_port>
+make_async_postgres_transaction(pg_conn* connection, socket_waiter& waits,
+                                postgres_transaction_options options) {
+    return std::make_unique<postgres::caller_transaction>(connection, &waits, std::move(options));
+}
+
+task<pg_result*> next_result(pg_conn* connection, socket_waiter& waits) {
+    postgres::dialogue on{connection, &waits};
+    pg_result* const got = co_await on.next();
+    co_return got;
 }
 
 } // namespace semel

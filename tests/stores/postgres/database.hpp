@@ -3,13 +3,19 @@
 
 #include <string>
 
+#include "looped_transaction.hpp"
 #include "postgres_fixture.hpp"
 #include "semel/transaction/postgres.hpp"
 
 namespace semel {
 
 using database_client = testing_support::postgres_client;
+// The same tests are compiled twice: for ports that wait in place, and for those that do not.
+#ifdef SEMEL_TEST_LOOPED
+using database_transaction = looped_transaction;
+#else
 using database_transaction = postgres_transaction;
+#endif
 
 inline constexpr const char* database_kind = "postgres"; // as tools/servers calls it
 inline constexpr const char* sleep_two_seconds = "SELECT pg_sleep(2)";

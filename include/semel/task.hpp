@@ -1,0 +1,152 @@
+// A piece of code that may have to wait, as a coroutine: written once for callers who block and for
+// callers who come back later.
+//
+//   task<result<rows>> ask(…) { … co_await ready(…); … co_return got; }
+//
+// Whether anything is waited for in place or later is decided by what is awaited at the bottom.
+// Name what owns something before it goes into a co_await, and keep co_await alone on the right of
+// "=": g++ 12 destroys some temporaries twice inside such an expression.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "semel/assert.hpp"
+#include "semel/function.hpp"
+
+namespace semel {
+
+namespace detail {
+
+struct any_promise {
+    std::coroutine_handle<> parent = {}; // goes on at the end
+    std::coroutine_handle<> root = {};   // the outermost one, which owns all others; none: blocking
+};
+
+// Goes on with whoever waits for the end.
+struct task_end {
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> of) const noexcept {
+        const auto parent = of.promise().parent;
+        return parent ? parent : std::noop_coroutine();
+    }
+    void await_resume() const noexcept {}
+};
+
+} // namespace detail
+
+// Begins when it is awaited. T is an object type.
+template <class T> class [[nodiscard]] task {
+public:
+    struct promise_type : detail::any_promise {
+        std::optional<T> value = {};
+        std::exception_ptr thrown = {};
+
+        task get_return_object() {
+            return task{std::coroutine_handle<promise_type>::from_promise(*this)};
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        detail::task_end final_suspend() const noexcept { return {}; }
+        template <class U> void return_value(U&& from) { value.emplace(std::forward<U>(from)); }
+        void unhandled_exception() { thrown = std::current_exception(); }
+    };
+
+    // One that has ended already.
+    explicit task(T&& ready) : ready_(std::move(ready)) {}
+
+    task(task&& other) noexcept
+        : ready_(std::move(other.ready_)), it_(std::exchange(other.it_, nullptr)) {}
+    task& operator=(task&&) = delete;
+    ~task() {
+        if (it_) it_.destroy();
+    }
+
+    // What it gives, where nothing in it waits for later.
+    T get() && {
+        if (!it_) return *std::move(ready_);
+        it_.resume();
+        SEMEL_ASSERT(it_.done());
+        return take();
+    }
+
+    bool await_ready() const noexcept { return !it_; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> parent) noexcept {
+        it_.promise().parent = parent;
+        it_.promise().root = parent.promise().root;
+        return it_;
+    }
+    T await_resume() {
+        if (!it_) return *std::move(ready_);
+        return take();
+    }
+
+private:
+    explicit task(std::coroutine_handle<promise_type> it) : it_(it) {}
+
+    T take() {
+        if (it_.promise().thrown) std::rethrow_exception(it_.promise().thrown);
+        return *std::move(it_.promise().value);
+    }
+
+    std::optional<T> ready_;
+    std::coroutine_handle<promise_type> it_ = {};
+};
+
+// Where a coroutine goes on: called once, by whoever it waits for, or destroyed, and all of it with
+// it. Move-only.
+class resumption {
+public:
+    template <class Promise>
+    explicit resumption(std::coroutine_handle<Promise> at) : at_(at), root_(at.promise().root) {
+        SEMEL_ASSERT(root_); // somebody who blocks must be given what is there already
+    }
+    resumption(resumption&& other) noexcept
+        : at_(std::exchange(other.at_, nullptr)), root_(std::exchange(other.root_, nullptr)) {}
+    resumption& operator=(resumption&&) = delete;
+    ~resumption() {
+        if (root_) root_.destroy();
+    }
+    void operator()() {
+        root_ = nullptr;
+        std::exchange(at_, nullptr).resume();
+    }
+    // It goes on by itself.
+    void release() { root_ = nullptr; }
+
+private:
+    std::coroutine_handle<> at_;
+    std::coroutine_handle<> root_;
+};
+
+namespace detail {
+
+struct detached {
+    struct promise_type : any_promise {
+        detached get_return_object() {
+            root = std::coroutine_handle<promise_type>::from_promise(*this);
+            return {};
+        }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
+
+template <class T> detached driven(task<T> what, unique_function<void(T)> done) {
+    T end = co_await what;
+    done(std::move(end));
+}
+
+} // namespace detail
+
+// Runs it up to where it waits, and from there when that has come. It must not throw.
+template <class T> void start(task<T> what, unique_function<void(T)> done) {
+    detail::driven<T>(std::move(what), std::move(done));
+}
+
+} // namespace semel

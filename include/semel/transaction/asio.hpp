@@ -1,0 +1,182 @@
+// Transactions for Boost.Asio programs: nothing blocks, and many connections share a few threads.
+//
+//   semel::asio_waiter waits{context.get_executor()};                  // one for each connection
+//   const auto here = semel::make_async_postgres_transaction(connection, waits);
+//   auto op  = engine.async_transact<order>(*here, std::move(request), std::move(work));
+//   auto out = co_await std::move(op);
+//
+// The work is a plain function that queues its statements in libpq's pipeline, so that they travel
+// with the record, or a coroutine that waits for them:
+//
+//   auto work = [&](semel::execution&) -> boost::asio::awaitable<order> {
+//       PQsendQueryParams(connection, …);
+//       auto next = semel::next_result(connection, waits);             // as PQgetResult
+//       auto op   = semel::async_run(std::move(next));
+//       PGresult* const got = co_await std::move(op);
+//       …
+//   };
+//
+// Keep op and co_await apart, and name request and work first: g++ 12 destroys some temporaries
+// twice inside a co_await expression.
+#pragma once
+
+#include <fcntl.h>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "semel/asio.hpp"
+#include "semel/transaction.hpp"
+
+namespace semel {
+
+// For one connection, and one wait at a time. The executor's context outlives it.
+class asio_waiter final : public socket_waiter {
+public:
+    explicit asio_waiter(const boost::asio::any_io_executor& executor)
+        : socket_(executor), timer_(executor) {}
+
+    void wait(const watched_socket& socket, interest what, local_time deadline,
+              unique_function<void(woken)> then) override {
+        if (watched_ != socket) watch(socket);
+        if (what == interest::read && deadline == local_time::max()) {
+            // Nearly all of them. An error is for libpq to meet and to name.
+            socket_.async_wait(wait_type::wait_read,
+                               [then = std::move(then)](error) mutable { then(woken::ready); });
+        } else {
+            wait_for_first(what, deadline, std::make_shared<waiting>(std::move(then)));
+        }
+    }
+
+    void forget() override {
+        error ignored;
+        socket_.close(ignored);
+        watched_ = {};
+    }
+
+private:
+    using error = boost::system::error_code;
+    using wait_type = boost::asio::posix::descriptor_base::wait_type;
+
+    // What comes first goes on; whatever comes later, perhaps on another thread, finds it over.
+    struct waiting {
+        explicit waiting(unique_function<void(woken)> go_on) : then(std::move(go_on)) {}
+        unique_function<void(woken)> then;
+        std::atomic<bool> over = false;
+    };
+
+    // A descriptor of its own: libpq closes its socket when the connection is lost, and the number
+    // may be another's by the time we hear of it.
+    void watch(const watched_socket& socket) {
+        forget();
+        socket_.assign(::fcntl(socket.number, F_DUPFD_CLOEXEC, 0));
+        watched_ = socket;
+    }
+
+    void wait_for_first(interest what, local_time deadline, const std::shared_ptr<waiting>& one) {
+        if (what == interest::read || what == interest::read_and_write) {
+            wait_for(wait_type::wait_read, one);
+        }
+        if (what == interest::write || what == interest::read_and_write) {
+            wait_for(wait_type::wait_write, one);
+        }
+        if (deadline == local_time::max()) return;
+        timer_.expires_after(deadline - local_clock::now());
+        timer_.async_wait([this, one](error) { go_on(*one, woken::deadline); });
+    }
+
+    void wait_for(wait_type what, const std::shared_ptr<waiting>& one) {
+        socket_.async_wait(what, [this, one](error) { go_on(*one, woken::ready); });
+    }
+
+    void go_on(waiting& one, woken how) {
+        if (one.over.exchange(true)) return;
+        auto then = std::move(one.then);
+        timer_.cancel();
+        error ignored;
+        socket_.cancel(ignored);
+        then(how);
+    }
+
+    watched_socket watched_;
+    boost::asio::posix::stream_descriptor socket_; // of its own, for watched_
+    boost::asio::steady_timer timer_;
+};
+
+// A task as an operation: `auto next = semel::next_result(connection, waits); auto op =
+// semel::async_run(std::move(next)); auto got = co_await std::move(op);`
+template <class T> auto async_run(task<T> what) {
+    auto initiate = [](auto handler, task<T> started) {
+        auto executor = boost::asio::get_associated_executor(handler);
+        auto guard = boost::asio::make_work_guard(executor);
+        start(std::move(started),
+              unique_function<void(T)>{[handler = std::move(handler), executor,
+                                        guard = std::move(guard)](T got) mutable {
+                  boost::asio::post(executor, [handler = std::move(handler), got = std::move(got),
+                                               guard = std::move(guard)]() mutable {
+                      std::move(handler)(std::move(got));
+                  });
+              }});
+    };
+    return boost::asio::async_initiate<const boost::asio::deferred_t, void(T)>(
+        std::move(initiate), boost::asio::deferred, std::move(what));
+}
+
+namespace detail {
+
+template <class T, class Work> class async_transaction {
+public:
+    async_transaction(engine& on, async_transaction_port& port, transacting how)
+        : on_(&on), port_(&port), how_(how) {}
+
+    template <class Handler> void operator()(Handler&& handler, request what, Work work) {
+        const auto executor = boost::asio::get_associated_executor(handler);
+        auto state = std::make_shared<asio_state<T, Work>>(std::move(work));
+        auto starter = [state, executor](execution& run, unique_function<void(work_end)> done) {
+            start_on<T, Work>(executor, state, run, std::move(done));
+        };
+        on_->start_transaction(*port_, std::move(what), std::move(starter), how_,
+                               completion_of<T>(std::forward<Handler>(handler), state));
+    }
+
+private:
+    engine* on_;
+    async_transaction_port* port_;
+    transacting how_;
+};
+
+template <class T, class Work>
+auto start_transaction(engine& on, async_transaction_port& port, transacting how, request what,
+                       Work work) {
+    return boost::asio::async_initiate<const boost::asio::deferred_t, void(outcome<T>)>(
+        async_transaction<T, Work>{on, port, how}, boost::asio::deferred, std::move(what),
+        std::move(work));
+}
+
+} // namespace detail
+
+template <class T, class Work>
+auto engine::async_transact(async_transaction_port& connection, request what, Work work) {
+    return detail::start_transaction<T>(*this, connection, transacting::own, std::move(what),
+                                        std::move(work));
+}
+
+template <class T, class Work>
+auto engine::async_transact_blind(async_transaction_port& connection, request what, Work work) {
+    static_assert(std::is_invocable_v<Work&>, "blind work runs before there is an execution");
+    return detail::start_transaction<T>(*this, connection, transacting::blind, std::move(what),
+                                        std::move(work));
+}
+
+template <class T, class Work>
+auto engine::async_execute_in(async_transaction_port& transaction, request what, Work work) {
+    return detail::start_transaction<T>(*this, transaction, transacting::joined, std::move(what),
+                                        std::move(work));
+}
+
+} // namespace semel

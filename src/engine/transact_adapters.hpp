@@ -1,0 +1,108 @@
+// Ports and work of callers who block, and of callers who do not, as the one flow sees them.
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <optional>
+#include <utility>
+
+#include "semel/detail/work.hpp"
+#include "semel/engine.hpp"
+#include "semel/task.hpp"
+#include "semel/transaction.hpp"
+
+namespace semel {
+
+// A port that waits in place: all it gives is there at once.
+class blocking_port final : public async_transaction_port {
+public:
+    explicit blocking_port(transaction_port& of) : of_(of) {}
+
+    task<result<void>> begin(on_locked locked) override { return ended(of_.begin(locked)); }
+    task<result<void>> join() override { return ended(of_.join()); }
+    task<result<locked_record>> lock(const record_id& id) override { return ended(of_.lock(id)); }
+    task<result<void>> save(const record_id& id, const record& after,
+                            std::uint64_t seen_fence) override {
+        return ended(of_.save(id, after, seen_fence));
+    }
+    void leave(const record_id& id) override { of_.leave(id); }
+    task<result<void>> commit() override { return ended(of_.commit()); }
+    task<result<void>> begin_blind(const record_id& id) override {
+        return ended(of_.begin_blind(id));
+    }
+    task<result<record_stamp>> commit_blind(const record_id& id, const record& made) override {
+        auto kept = of_.commit_blind(id, made);
+        return ended(std::move(kept));
+    }
+    [[nodiscard]] bool asks_to_repeat() const override { return of_.asks_to_repeat(); }
+    task<result<void>> rollback() override {
+        of_.rollback();
+        return ended(result<void>{});
+    }
+    [[nodiscard]] const void* connection() const override { return of_.connection(); }
+
+private:
+    template <class T> static task<T> ended(T&& with) { return task<T>{std::move(with)}; }
+
+    transaction_port& of_;
+};
+
+class transaction_work {
+public:
+    virtual ~transaction_work() = default;
+    virtual task<detail::work_end> run(execution& handed) = 0;
+};
+
+class blocking_work final : public transaction_work {
+public:
+    explicit blocking_work(detail::work& of) : of_(of) {}
+    task<detail::work_end> run(execution& handed) override {
+        return task<detail::work_end>{of_.run(handed)};
+    }
+
+private:
+    detail::work& of_;
+};
+
+// Work that is started and says later how it has ended.
+class async_work final : public transaction_work {
+public:
+    explicit async_work(engine::started_work& of) : of_(of) {}
+    task<detail::work_end> run(execution& handed) override {
+        awaited_end awaited{of_, handed};
+        detail::work_end end = co_await awaited;
+        co_return end;
+    }
+
+private:
+    class awaited_end {
+    public:
+        awaited_end(engine::started_work& start, execution& handed)
+            : start_(start), handed_(handed) {}
+        bool await_ready() const noexcept { return false; }
+        // It may end before it has been started, or meanwhile on another thread: whoever comes
+        // second goes on.
+        template <class Promise> bool await_suspend(std::coroutine_handle<Promise> at) {
+            start_(handed_, [this, go = resumption{at}](detail::work_end end) mutable {
+                end_.emplace(std::move(end));
+                if (second_.exchange(true)) {
+                    go();
+                } else {
+                    go.release();
+                }
+            });
+            return !second_.exchange(true);
+        }
+        detail::work_end await_resume() { return *std::move(end_); }
+
+    private:
+        engine::started_work& start_;
+        execution& handed_;
+        std::optional<detail::work_end> end_;
+        std::atomic<bool> second_ = false;
+    };
+
+    engine::started_work& of_;
+};
+
+} // namespace semel

@@ -1,0 +1,144 @@
+#include "engine/transaction_pass.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "engine/engine_core.hpp"
+#include "engine/open_keys.hpp"
+
+namespace semel {
+
+namespace {
+
+// The transaction is the lease: no keeper, no checkpoints, nothing to lose before the commit.
+class transaction_run final : public execution_port {
+public:
+    transaction_run(const plan& what, const answers::started& started)
+        : plan_(what), started_(started), steps_(started.checkpoints) {}
+
+    const record_id& id() const override { return plan_.id; }
+    claim by() const override { return started_.by; }
+    std::uint32_t attempt_count() const override { return started_.attempt; }
+    bool taken_over() const override { return started_.kind == answers::start_kind::taken_over; }
+    std::stop_token stop_token() const override { return {}; }
+    const std::string* recorded(std::string_view name) const override {
+        for (const auto& one : steps_) {
+            if (one.name == name) return &one.data;
+        }
+        return nullptr;
+    }
+    // A step's effect rolls back with the rest, so nothing is kept for later attempts.
+    void record(std::string_view name, std::string data) override {
+        steps_.push_back({.name = std::string{name}, .data = std::move(data)});
+    }
+    void record_async(std::string name, std::string data,
+                      unique_function<void(result<void>)> done) override {
+        record(name, std::move(data));
+        done({});
+    }
+    void set_result_ref(std::string ref) override { ref_ = std::move(ref); }
+    [[nodiscard]] std::string take_ref() { return std::move(ref_); }
+
+private:
+    const plan& plan_;
+    const answers::started& started_;
+    std::vector<checkpoint> steps_;
+    std::string ref_;
+};
+
+// Whether such work is to be run at all, only a look can tell.
+failure not_this_way() {
+    return {.code = errc::conflict, .possible = effect::none};
+}
+
+} // namespace
+
+transaction_pass::transaction_pass(engine_core& core, async_transaction_port& port,
+                                   const plan& what, transaction_work& work)
+    : core_(core), port_(port), plan_(what), work_(work), owner_(core.new_owner()) {}
+
+task<result<raw_outcome>> transaction_pass::run() {
+    auto locked = co_await port_.lock(plan_.id);
+    if (!locked) co_return std::move(locked).error();
+    const record* before = locked->stored ? &*locked->stored : nullptr;
+    seen_fence_ = before == nullptr ? 0 : before->holder.fence;
+    applied begun = apply(before, begin_of(plan_, owner_), locked->at);
+    auto* started = std::get_if<answers::started>(&begun.said);
+    if (started == nullptr) {
+        port_.leave(plan_.id);
+        co_return outcome_of({.said = std::move(begun.said), .now = locked->at.now});
+    }
+    transaction_run view{plan_, *started};
+    execution handed{view};
+    const open_key mine{port_.connection(), plan_.id};
+    ran_ = true;
+    detail::work_end end = co_await work_.run(handed);
+    ending_ = ending_of(std::move(end), plan_, *started, view.take_ref());
+    if (!std::holds_alternative<commands::complete>(ending_->what)) {
+        port_.leave(plan_.id);
+        co_return ending_->own;
+    }
+    auto written = co_await write(*begun.after, locked->at);
+    co_return written;
+}
+
+task<result<raw_outcome>> transaction_pass::run_blind() {
+    // As if there were no record and time began now.
+    const instant now{};
+    applied begun = apply(nullptr, begin_of(plan_, owner_), now);
+    const auto& started = std::get<answers::started>(begun.said);
+    transaction_run view{plan_, started};
+    execution handed{view};
+    const open_key mine{port_.connection(), plan_.id};
+    detail::work_end end = co_await work_.run(handed);
+    ending_ = ending_of(std::move(end), plan_, started, view.take_ref());
+    if (!std::holds_alternative<commands::complete>(ending_->what)) co_return not_this_way();
+    const applied done = complete(*begun.after, now);
+    auto kept = co_await port_.commit_blind(plan_.id, *done.after);
+    if (!kept) co_return std::move(kept).error();
+    ending_->own.by.fence = kept->fence;
+    ending_->own.expires_at = kept->expires_at;
+    co_return std::move(ending_->own);
+}
+
+bool transaction_pass::failed_finally() const {
+    if (!ending_) return false;
+    const auto* fail = std::get_if<commands::fail>(&ending_->what);
+    return fail != nullptr && fail->kind == commands::failure_kind::final;
+}
+
+task<result<void>> transaction_pass::write_failure() {
+    auto locked = co_await port_.lock(plan_.id);
+    if (!locked) co_return std::move(locked).error();
+    const record* before = locked->stored ? &*locked->stored : nullptr;
+    applied begun = apply(before, begin_of(plan_, owner_), locked->at);
+    const auto* started = std::get_if<answers::started>(&begun.said);
+    if (started == nullptr) co_return result<void>{}; // somebody else has decided meanwhile
+    auto fail = std::get<commands::fail>(ending_->what);
+    fail.by = started->by;
+    const applied done = apply(&*begun.after, std::move(fail), locked->at);
+    const std::uint64_t seen = before == nullptr ? 0 : before->holder.fence;
+    auto saved = co_await port_.save(plan_.id, *done.after, seen);
+    co_return saved;
+}
+
+bool transaction_pass::mine(const locked_record& now) const {
+    return now.stored && now.stored->state == record_state::succeeded &&
+           now.stored->holder.owner == owner_;
+}
+
+applied transaction_pass::complete(const record& begun, const instant& at) {
+    if (ending_->own.result.kind == result_kind::tombstone) bump(core_.counters.tombstones);
+    return apply(&begun, std::move(ending_->what), at);
+}
+
+task<result<raw_outcome>> transaction_pass::write(const record& begun, const instant& at) {
+    const applied done = complete(begun, at);
+    auto saved = co_await port_.save(plan_.id, *done.after, seen_fence_);
+    if (!saved) co_return std::move(saved).error();
+    wrote_ = true;
+    ending_->own.expires_at = done.after->expires_at;
+    co_return std::move(ending_->own);
+}
+
+} // namespace semel

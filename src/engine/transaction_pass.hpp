@@ -1,0 +1,54 @@
+// One pass through an open transaction.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "engine/outcomes.hpp"
+#include "engine/plan.hpp"
+#include "engine/transact_adapters.hpp"
+#include "semel/outcome.hpp"
+#include "semel/task.hpp"
+#include "semel/transaction.hpp"
+
+namespace semel {
+
+class engine_core;
+
+class transaction_pass {
+public:
+    transaction_pass(engine_core& core, async_transaction_port& port, const plan& what,
+                     transaction_work& work);
+
+    // Locks, judges, runs, writes. The caller commits if `wrote()`, and rolls back otherwise.
+    task<result<raw_outcome>> run();
+
+    // The same without a look, in a transaction that has begun blind; commits.
+    task<result<raw_outcome>> run_blind();
+
+    // After a rollback: a final failure is kept by a transaction of its own.
+    [[nodiscard]] bool failed_finally() const;
+    task<result<void>> write_failure();
+
+    [[nodiscard]] bool ran() const { return ran_; }
+    [[nodiscard]] bool wrote() const { return wrote_; }
+    [[nodiscard]] bool mine(const locked_record& now) const;
+    // Of blind work that may have been committed.
+    [[nodiscard]] raw_outcome own() const { return ending_->own; }
+
+private:
+    applied complete(const record& begun, const instant& at);
+    task<result<raw_outcome>> write(const record& begun, const instant& at);
+
+    engine_core& core_;
+    async_transaction_port& port_;
+    const plan& plan_;
+    transaction_work& work_;
+    const owner_id owner_;
+    std::uint64_t seen_fence_ = 0;
+    std::optional<ending> ending_;
+    bool ran_ = false;
+    bool wrote_ = false;
+};
+
+} // namespace semel

@@ -1,0 +1,333 @@
+// Transactions of an Asio program: one thread, many connections, and nothing that blocks.
+#include <gmock/gmock.h>
+
+#include "semel/transaction/asio.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "database.hpp"
+#include "stores/sql/payments.hpp"
+
+namespace semel {
+namespace {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+template <class T> using awaitable = asio::awaitable<T>;
+
+awaitable<void> pause(std::chrono::milliseconds how_long) {
+    const auto executor = co_await asio::this_coro::executor;
+    asio::steady_timer timer{executor, how_long};
+    co_await timer.async_wait(asio::use_awaitable);
+}
+
+// A connection of the application, and its place on the loop.
+struct desk {
+    desk(const asio::any_io_executor& executor, const std::string& prefix)
+        : waits(executor),
+          port(make_async_postgres_transaction(client.native(), waits, {.table_prefix = prefix})) {}
+
+    // Sends it and waits for all that it gives; the text of the last one's error, or "".
+    awaitable<std::string> run(std::string text) {
+        PQsendQuery(client.native(), text.c_str());
+        std::string error;
+        while (true) {
+            auto next = next_result(client.native(), waits);
+            auto op = async_run(std::move(next));
+            PGresult* const got = co_await std::move(op);
+            if (got == nullptr) co_return error;
+            error = PQresultErrorMessage(got);
+            PQclear(got);
+        }
+    }
+    void queue(const std::string& text) {
+        PQenterPipelineMode(client.native());
+        PQsendQueryParams(client.native(), text.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0);
+    }
+
+    database_client client;
+    asio_waiter waits;
+    std::unique_ptr<async_transaction_port> port;
+};
+
+using answer = outcome<std::string>;
+
+class AsioTransaction : public SqlTransaction {
+protected:
+    std::string paying() { return "INSERT INTO " + payment_table() + " VALUES (5)"; }
+    desk sit() { return desk{loop_.get_executor(), prefix()}; }
+
+    template <class Work> awaitable<answer> transact_at(desk& at, request what, Work work) {
+        auto op = engine_.async_transact<std::string>(*at.port, std::move(what), std::move(work));
+        auto out = co_await std::move(op);
+        co_return out;
+    }
+    // One payment whose work waits for its statement.
+    awaitable<answer> pay_at(desk& at, request what, std::string said) {
+        auto work = [this, &at, said](execution&) -> awaitable<std::string> {
+            const auto error = co_await at.run(paying());
+            if (!error.empty()) throw std::runtime_error{error};
+            co_return said;
+        };
+        return transact_at(at, std::move(what), std::move(work));
+    }
+    // The answers of one caller who pays under every key.
+    awaitable<std::string> pay_all(desk& at, int keys, std::string said) {
+        std::string answers;
+        for (int key = 0; key < keys; ++key) {
+            auto out = co_await pay_at(at, payment("k" + std::to_string(key)), said);
+            answers += out.value() + " ";
+        }
+        co_return answers;
+    }
+
+    template <class T> static awaitable<void> keep(awaitable<T> what, std::optional<T>& in) {
+        auto end = co_await std::move(what);
+        in.emplace(std::move(end));
+    }
+    template <class T> void spawn(awaitable<T> what, std::optional<T>& end) {
+        asio::co_spawn(loop_, keep(std::move(what), end), [](const std::exception_ptr& thrown) {
+            if (thrown) std::rethrow_exception(thrown);
+        });
+    }
+    template <class T> T run_alone(awaitable<T> what) {
+        std::optional<T> end;
+        spawn(std::move(what), end);
+        loop_.restart();
+        loop_.run();
+        return std::move(end).value();
+    }
+
+    asio::io_context loop_{1};
+};
+
+TEST_F(AsioTransaction, WorkThatWaitsForItsStatementIsExecutedOnceAndReplayed) {
+    desk here = sit();
+
+    const auto first = run_alone(pay_at(here, payment(), "7"));
+    const auto second = run_alone(pay_at(here, payment(), "8"));
+
+    EXPECT_EQ(first.kind(), outcome_kind::executed);
+    EXPECT_EQ(second.kind(), outcome_kind::replayed);
+    EXPECT_EQ(second.value(), "7");
+    EXPECT_EQ(payments(), "1");
+    EXPECT_FALSE(is_in_transaction(here.client));
+}
+
+TEST_F(AsioTransaction, QueuedAndBlindWorkTravelWithTheRecord) {
+    desk here = sit();
+    const auto queueing = [&] {
+        here.queue(paying());
+        return std::string{"7"};
+    };
+
+    const auto both = run_alone([&]() -> awaitable<std::string> {
+        auto queued = engine_.async_transact<std::string>(*here.port, payment("queued"), queueing);
+        const auto one = co_await std::move(queued);
+        auto blind =
+            engine_.async_transact_blind<std::string>(*here.port, payment("blind"), queueing);
+        const auto two = co_await std::move(blind);
+        auto again =
+            engine_.async_transact_blind<std::string>(*here.port, payment("blind"), queueing);
+        const auto three = co_await std::move(again);
+        co_return std::string{name(one.kind())} + " " + std::string{name(two.kind())} + " " +
+            std::string{name(three.kind())};
+    }());
+
+    EXPECT_EQ(both, "executed executed replayed");
+    EXPECT_EQ(payments(), "2");
+}
+
+// One thread: a repeat that waited in place would keep the first from ever getting on.
+TEST_F(AsioTransaction, ARepeatWaitsForTheKeyWhileTheLoopGoesOn) {
+    desk first = sit();
+    desk second = sit();
+    auto slow = [&](execution&) -> awaitable<std::string> {
+        co_await first.run(paying());
+        while (sql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") ==
+               "0") {
+            co_await pause(5ms);
+        }
+        co_return "7";
+    };
+    auto repeating = [&]() -> awaitable<answer> {
+        co_await pause(20ms);
+        auto end = co_await pay_at(second, payment(), "8");
+        co_return end;
+    };
+    std::optional<answer> out;
+    std::optional<answer> repeat;
+    spawn(transact_at(first, payment(), slow), out);
+    spawn(repeating(), repeat);
+
+    loop_.run();
+
+    EXPECT_TRUE(out->executed());
+    EXPECT_TRUE(repeat->replayed());
+    EXPECT_EQ(repeat->value(), "7");
+    EXPECT_EQ(payments(), "1");
+}
+
+TEST_F(AsioTransaction, ARepeatThatDoesNotWaitIsToldThatItIsInProgress) {
+    desk first = sit();
+    desk second = sit();
+    std::optional<outcome_kind> repeat;
+    auto work = [&](execution&) -> awaitable<std::string> {
+        request what = payment();
+        what.with.wait = wait_mode::answer;
+        const auto out = co_await pay_at(second, std::move(what), "8");
+        repeat = out.kind();
+        co_return "7";
+    };
+
+    const auto out = run_alone(transact_at(first, payment(), work));
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_EQ(repeat, outcome_kind::in_progress);
+}
+
+TEST_F(AsioTransaction, ManyConnectionsOnTwoThreadsPayOncePerKey) {
+    constexpr int connections = 16;
+    constexpr int keys = 60;
+    asio::thread_pool pool{2};
+    std::vector<std::unique_ptr<desk>> desks;
+    std::vector<std::future<std::string>> all;
+    for (int i = 0; i < connections; ++i) {
+        desks.push_back(std::make_unique<desk>(pool.get_executor(), prefix()));
+        auto customer = pay_all(*desks.back(), keys, std::to_string(i));
+        all.push_back(asio::co_spawn(pool, std::move(customer), asio::use_future));
+    }
+
+    const std::string first = all.front().get();
+    for (std::size_t i = 1; i < all.size(); ++i) EXPECT_EQ(all[i].get(), first);
+
+    pool.join();
+    EXPECT_EQ(payments(), std::to_string(keys));
+    EXPECT_EQ(recorded(), std::to_string(keys));
+}
+
+TEST_F(AsioTransaction, AnExceptionOfTheWorkLeavesNothingAndComesOut) {
+    desk here = sit();
+    auto work = [&](execution&) -> awaitable<std::string> {
+        co_await here.run(paying());
+        // Left under way: it must be cancelled before the rollback.
+        PQsendQuery(here.client.native(), "SELECT pg_sleep(60)");
+        throw std::runtime_error{"no network"};
+    };
+    const auto before = std::chrono::steady_clock::now();
+
+    const auto out = run_alone(transact_at(here, payment(), work));
+
+    EXPECT_LT(std::chrono::steady_clock::now() - before, 30s);
+    EXPECT_THROW(static_cast<void>(out.value()), std::runtime_error);
+    EXPECT_EQ(payments(), "0");
+    EXPECT_EQ(recorded(), "0");
+    EXPECT_TRUE(run_alone(pay_at(here, payment(), "7")).executed());
+}
+
+TEST_F(AsioTransaction, NestingTheSameKeyIsRefusedAndAnotherKeyIsNot) {
+    desk here = sit();
+    std::optional<errc> same;
+    bool other = false;
+    const auto child = [] { return std::string{"1"}; };
+    auto work = [&](execution&) -> awaitable<std::string> {
+        auto inner = engine_.async_execute_in<std::string>(*here.port, payment(), child);
+        const auto refused = co_await std::move(inner);
+        same = why(refused);
+        auto next = engine_.async_execute_in<std::string>(*here.port, payment("child"), child);
+        const auto joined = co_await std::move(next);
+        other = joined.executed();
+        co_return "7";
+    };
+
+    const auto out = run_alone(transact_at(here, payment(), work));
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_EQ(same, errc::transaction_broken);
+    EXPECT_TRUE(other);
+    EXPECT_EQ(recorded(), "2");
+}
+
+TEST_F(AsioTransaction, AConnectionThatWasMadeAnewIsWaitedForOnItsNewSocket) {
+    desk here = sit();
+    ASSERT_TRUE(run_alone(pay_at(here, payment("before"), "7")).executed());
+    sql("SELECT pg_terminate_backend(" + std::to_string(PQbackendPID(here.client.native())) + ")");
+    while (sql("SELECT count(*) FROM pg_stat_activity WHERE pid = " +
+               std::to_string(PQbackendPID(here.client.native()))) != "0") {
+    }
+
+    const auto lost = run_alone(pay_at(here, payment("lost"), "7"));
+    PQreset(here.client.native());
+    const auto after = run_alone(pay_at(here, payment("after"), "7"));
+    // One that was healthy, behind our back.
+    PQreset(here.client.native());
+    const auto last = run_alone(pay_at(here, payment("last"), "7"));
+
+    EXPECT_EQ(why(lost), errc::unavailable);
+    EXPECT_EQ(lost.why()->possible, effect::none);
+    EXPECT_TRUE(after.executed()) << describe(*after.why());
+    EXPECT_TRUE(last.executed()) << describe(*last.why());
+    EXPECT_EQ(payments(), "3");
+}
+
+TEST_F(AsioTransaction, AConnectionLostInTheWorkIsAnOutcome) {
+    desk here = sit();
+    auto work = [&](execution&) -> awaitable<std::string> {
+        co_await here.run(paying());
+        co_await here.run("SELECT pg_terminate_backend(pg_backend_pid())");
+        co_return "7";
+    };
+
+    const auto out = run_alone(transact_at(here, payment(), work));
+
+    EXPECT_EQ(why(out), errc::unavailable);
+    EXPECT_EQ(payments(), "0");
+    EXPECT_EQ(recorded(), "0");
+}
+
+TEST_F(AsioTransaction, BadInputIsAnOutcomeBeforeAnythingIsSent) {
+    desk here = sit();
+
+    const auto out = run_alone(pay_at(here, payment(""), "7"));
+
+    EXPECT_EQ(why(out), errc::invalid_argument);
+    EXPECT_EQ(payments(), "0");
+}
+
+// The address sanitizer would see what is left.
+TEST_F(AsioTransaction, ALoopThatEndsTakesItsTransactionsAlong) {
+    {
+        asio::io_context short_lived{1};
+        desk here{short_lived.get_executor(), prefix()};
+        auto work = [&](execution&) -> awaitable<std::string> {
+            co_await here.run("SELECT pg_sleep(1)");
+            co_return "7";
+        };
+        auto op = engine_.async_transact<std::string>(*here.port, payment(), work);
+        std::move(op)([](const outcome<std::string>&) { FAIL() << "it has not ended"; });
+        short_lived.run_for(200ms);
+    }
+    desk here = sit();
+
+    const auto out = run_alone(pay_at(here, payment("other"), "7"));
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_EQ(payments(), "1");
+}
+
+} // namespace
+} // namespace semel

@@ -1,0 +1,121 @@
+// Coroutines that are driven by whoever they wait for.
+#include "semel/task.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace semel {
+namespace {
+
+// What the coroutine waits for; the test calls it, or drops it.
+class gate {
+public:
+    class passing {
+    public:
+        explicit passing(gate& at) : at_(at) {}
+        bool await_ready() const noexcept { return false; }
+        template <class Promise> void await_suspend(std::coroutine_handle<Promise> who) {
+            at_.waiting_.emplace(who);
+        }
+        int await_resume() const { return at_.toll_; }
+
+    private:
+        gate& at_;
+    };
+
+    passing pass() { return passing{*this}; }
+    void open(int toll) {
+        toll_ = toll;
+        resumption go = *std::move(waiting_);
+        waiting_.reset();
+        go();
+    }
+    void collapse() { waiting_.reset(); }
+    [[nodiscard]] bool besieged() const { return waiting_.has_value(); }
+
+private:
+    std::optional<resumption> waiting_;
+    int toll_ = 0;
+};
+
+task<int> one_through(gate& at) {
+    const int toll = co_await at.pass();
+    co_return toll;
+}
+
+task<int> two_through(gate& at) {
+    const int first = co_await one_through(at);
+    const int second = co_await one_through(at);
+    co_return first * 10 + second;
+}
+
+task<std::string> never_waits(int depth) {
+    if (depth == 0) co_return "bottom";
+    auto below = co_await never_waits(depth - 1);
+    co_return below + "!";
+}
+
+task<int> throws() {
+    throw std::runtime_error{"no"};
+    co_return 1;
+}
+
+task<int> passes_on() {
+    const int got = co_await throws();
+    co_return got;
+}
+
+TEST(Task, GivesAtOnceWhatNeedsNoWaiting) {
+    EXPECT_EQ(never_waits(3).get(), "bottom!!!");
+    EXPECT_EQ(task<int>{7}.get(), 7);
+}
+
+TEST(Task, DoesNotBeginBeforeItIsAskedFor) {
+    gate at;
+
+    { const auto unasked = one_through(at); }
+
+    EXPECT_FALSE(at.besieged());
+}
+
+TEST(Task, GoesOnWhereItWaited) {
+    gate at;
+    int got = 0;
+
+    start<int>(two_through(at), [&](int end) { got = end; });
+    EXPECT_EQ(got, 0);
+    at.open(4);
+    EXPECT_EQ(got, 0);
+    at.open(2);
+
+    EXPECT_EQ(got, 42);
+    EXPECT_FALSE(at.besieged());
+}
+
+TEST(Task, ExceptionsComeOutOfWhatAwaitsThem) {
+    EXPECT_THROW(passes_on().get(), std::runtime_error);
+}
+
+TEST(Task, WhoeverDropsItsResumptionEndsAllOfIt) {
+    gate at;
+    const auto witness = std::make_shared<int>(1);
+    auto waits = [](gate& on, std::shared_ptr<int> held) -> task<int> {
+        const int toll = co_await one_through(on);
+        co_return toll + *held;
+    };
+
+    start<int>(waits(at, witness), [witness](int) { FAIL(); });
+    EXPECT_EQ(witness.use_count(), 3);
+    at.collapse();
+
+    EXPECT_EQ(witness.use_count(), 1);
+}
+
+} // namespace
+} // namespace semel
