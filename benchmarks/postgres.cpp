@@ -1,15 +1,15 @@
-#include <libpq-fe.h>
-
 #include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "async_transactions.hpp"
 #include "bare_postgres.hpp"
 #include "bench.hpp"
 #include "in_flight.hpp"
 #include "pgbench.hpp"
+#include "postgres_client.hpp"
 #include "postgres_scripts.hpp"
 #include "private_server.hpp"
 #include "scratch_dir.hpp"
@@ -36,45 +36,13 @@ postgres_options options_for(const std::string& url, const char* prefix) {
     return {.url = url, .table_prefix = prefix};
 }
 
-class client {
-public:
-    explicit client(const std::string& url) : on_(PQconnectdb(url.c_str())) {
-        require(PQstatus(on_) == CONNECTION_OK, PQerrorMessage(on_));
-    }
-    client(const client&) = delete;
-    client& operator=(const client&) = delete;
-    ~client() { PQfinish(on_); }
-
-    void sql(const std::string& text) { check(PQexec(on_, text.c_str())); }
-    void prepare(const char* name, const char* text) {
-        check(PQprepare(on_, name, text, 0, nullptr));
-    }
-    void run(const char* prepared) {
-        check(PQexecPrepared(on_, prepared, 0, nullptr, nullptr, nullptr, 0));
-    }
-    void queue(const char* prepared) {
-        require(PQenterPipelineMode(on_) == 1, PQerrorMessage(on_));
-        require(PQsendQueryPrepared(on_, prepared, 0, nullptr, nullptr, nullptr, 0) == 1,
-                PQerrorMessage(on_));
-    }
-    [[nodiscard]] PGconn* native() { return on_; }
-
-private:
-    void check(PGresult* got) {
-        const auto status = PQresultStatus(got);
-        PQclear(got);
-        require(status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK, PQerrorMessage(on_));
-    }
-
-    PGconn* const on_;
-};
-
 // ---- semel --------------------------------------------------------------------------------------
 
 class semel_side {
 public:
     explicit semel_side(const std::string& url)
-        : engine_(open_postgres_store(options_for(url, table_prefix)).value()) {
+        : engine_(open_postgres_store(options_for(url, table_prefix)).value()),
+          async_(engine_, url, clients, [this] { return next_++; }) {
         for (std::size_t i = 0; i < clients; ++i) {
             desks_.push_back(std::make_unique<desk>(url));
         }
@@ -113,6 +81,9 @@ public:
         return done;
     }
 
+    std::size_t async_transactions_of(async_transactions::work how, seconds most) {
+        return async_.run(how, most);
+    }
     std::size_t transactions(std::size_t threads, seconds most) {
         return run_transactions(threads, most, &semel_side::transact);
     }
@@ -127,10 +98,9 @@ private:
     // An application's connection with a statement of its own.
     struct desk {
         explicit desk(const std::string& url) : on(url), port(on.native(), {}) {
-            on.prepare("order", "INSERT INTO orders (customer, amount, note) VALUES (1, 1999, "
-                                "'order created by the benchmark client, some text')");
+            on.prepare_order();
         }
-        client on;
+        postgres_client on;
         postgres_transaction port;
     };
 
@@ -172,6 +142,7 @@ private:
     std::vector<std::unique_ptr<desk>> desks_;
     std::atomic<std::uint64_t> next_ = known;
     std::uint64_t seed_ = 0;
+    async_transactions async_;
 };
 
 // ---- the references -----------------------------------------------------------------------------
@@ -218,7 +189,7 @@ postgres::session_options session_for(const std::string& url, const char* prefix
 class place {
 public:
     explicit place(const settings& how) : dir_(how.work_dir), server_("postgres", dir_.path()) {
-        client{url()}.sql(scripts.tables);
+        postgres_client{url()}.sql(scripts.tables);
         for (const char* prefix : {table_prefix, bare_prefix}) {
             migrate_postgres(options_for(url(), prefix), migrate_mode::run).value();
         }
@@ -227,7 +198,7 @@ public:
     // Finished records, and nothing of the last round: whoever did more in it would have the larger
     // tables in the next, and soon tables that do not fit into the server's memory.
     void begin_round() const {
-        client setup{url()};
+        postgres_client setup{url()};
         setup.sql("TRUNCATE orders, idem");
         setup.sql(scripts.records);
         for (const std::string prefix : {table_prefix, bare_prefix}) {
@@ -257,7 +228,9 @@ private:
 struct rates {
     double in_flight = 0, many = 0, lone = 0;
     double replay_in_flight = 0, replay_many = 0, replay_lone = 0;
-    double transact_many = 0, transact_lone = 0, queued_many = 0, blind_many = 0, blind_lone = 0;
+    double transact_many = 0, transact_threads = 0, transact_lone = 0;
+    double queued_many = 0, queued_threads = 0;
+    double blind_many = 0, blind_threads = 0, blind_lone = 0;
     double two_commits = 0, look_up = 0;
     double order = 0, claim_update = 0, shape_many = 0, shape_lone = 0;
     double queued_shape_many = 0, blind_shape_many = 0, blind_shape_lone = 0;
@@ -286,13 +259,17 @@ rates one_round(semel_side& semel, bare_side& bare, const pgbench& pg,
     made.replay_in_flight = rate([&] { return semel.replays_in_flight(most); });
     made.look_up = pgbench_rate(scripts.look_up, clients);
     made.replay_many = rate([&] { return semel.replays(callers, most); });
-    made.transact_many = rate([&] { return semel.transactions(clients, most); });
+    using work = async_transactions::work;
+    made.transact_many = rate([&] { return semel.async_transactions_of(work::waits, most); });
     made.shape_many = pgbench_rate(scripts.same_shape, clients);
+    made.transact_threads = rate([&] { return semel.transactions(clients, most); });
     made.order = pgbench_rate(scripts.bare_order, clients);
-    made.queued_many = rate([&] { return semel.queued_transactions(clients, most); });
+    made.queued_many = rate([&] { return semel.async_transactions_of(work::queued, most); });
     made.queued_shape_many = pgbench_rate(scripts.queued_shape, clients);
-    made.blind_many = rate([&] { return semel.blind_transactions(clients, most); });
+    made.queued_threads = rate([&] { return semel.queued_transactions(clients, most); });
+    made.blind_many = rate([&] { return semel.async_transactions_of(work::blind, most); });
     made.blind_shape_many = pgbench_rate(scripts.blind_shape, clients);
+    made.blind_threads = rate([&] { return semel.blind_transactions(clients, most); });
     made.claim_update = pgbench_rate(scripts.claim_update, clients);
     made.transact_lone = rate([&] { return semel.transactions(1, most); });
     made.shape_lone = pgbench_rate(scripts.same_shape, 1);
@@ -346,6 +323,31 @@ const std::vector<line>& lines() {
          &rates::blind_many, &rates::order},
         {"postgres blind, 32 callers, two writes", "pgbench, insert, order, update", at_least(1.2),
          &rates::blind_many, &rates::claim_update},
+        {"postgres transact, 32 threads",
+         "pgbench, same statements in the same shape",
+         {},
+         &rates::transact_threads,
+         &rates::shape_many},
+        {"postgres transact, 32 threads, no record",
+         "pgbench, BEGIN, INSERT, COMMIT",
+         {},
+         &rates::transact_threads,
+         &rates::order},
+        {"postgres transact, 32 threads, two writes",
+         "pgbench, insert, order, update",
+         {},
+         &rates::transact_threads,
+         &rates::claim_update},
+        {"postgres queued, 32 threads",
+         "pgbench, same statements in the same shape",
+         {},
+         &rates::queued_threads,
+         &rates::queued_shape_many},
+        {"postgres blind, 32 threads",
+         "pgbench, same statements in the same shape",
+         {},
+         &rates::blind_threads,
+         &rates::blind_shape_many},
         {"postgres transact, lone caller", "pgbench, same statements in the same shape",
          at_least(0.8), &rates::transact_lone, &rates::shape_lone},
         {"postgres blind, lone caller", "pgbench, same statements in the same shape", at_least(0.8),
