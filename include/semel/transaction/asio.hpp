@@ -17,13 +17,15 @@
 //   };
 //
 // Keep op and co_await apart, and name request and work first: g++ 12 destroys some temporaries
-// twice inside a co_await expression.
+// twice inside a co_await expression. Engine, port, waiter and connection outlive the operation.
 #pragma once
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <atomic>
@@ -43,9 +45,12 @@ public:
 
     void wait(const watched_socket& socket, interest what, local_time deadline,
               unique_function<void(woken)> then) override {
-        if (watched_ != socket) watch(socket);
-        if (what == interest::read && deadline == local_time::max()) {
-            // Nearly all of them. An error is for libpq to meet and to name.
+        if (what != interest::time && !watch(socket)) {
+            // There is none, or no descriptor is left: libpq meets it and names it.
+            boost::asio::post(socket_.get_executor(),
+                              [then = std::move(then)]() mutable { then(woken::ready); });
+        } else if (what == interest::read && deadline == local_time::max()) {
+            // Nearly all of them. An error, too, is for libpq to meet.
             socket_.async_wait(wait_type::wait_read,
                                [then = std::move(then)](error) mutable { then(woken::ready); });
         } else {
@@ -63,19 +68,31 @@ private:
     using error = boost::system::error_code;
     using wait_type = boost::asio::posix::descriptor_base::wait_type;
 
-    // What comes first goes on; whatever comes later, perhaps on another thread, finds it over.
+    // Several things are waited for: what comes first counts, and goes on as soon as all of them
+    // have been started. Others, perhaps on another thread, find it over.
     struct waiting {
         explicit waiting(unique_function<void(woken)> go_on) : then(std::move(go_on)) {}
         unique_function<void(woken)> then;
+        woken how = woken::ready;
         std::atomic<bool> over = false;
+        std::atomic<bool> second = false; // one of the two has happened: started, woken
     };
 
     // A descriptor of its own: libpq closes its socket when the connection is lost, and the number
     // may be another's by the time we hear of it.
-    void watch(const watched_socket& socket) {
+    bool watch(const watched_socket& socket) {
+        if (watched_ == socket) return true;
         forget();
-        socket_.assign(::fcntl(socket.number, F_DUPFD_CLOEXEC, 0));
+        const int copy = ::fcntl(socket.number, F_DUPFD_CLOEXEC, 0);
+        if (copy < 0) return false;
+        error failed;
+        socket_.assign(copy, failed);
+        if (failed) {
+            ::close(copy);
+            return false;
+        }
         watched_ = socket;
+        return true;
     }
 
     void wait_for_first(interest what, local_time deadline, const std::shared_ptr<waiting>& one) {
@@ -85,22 +102,29 @@ private:
         if (what == interest::write || what == interest::read_and_write) {
             wait_for(wait_type::wait_write, one);
         }
-        if (deadline == local_time::max()) return;
-        timer_.expires_after(deadline - local_clock::now());
-        timer_.async_wait([this, one](error) { go_on(*one, woken::deadline); });
+        if (deadline != local_time::max()) {
+            timer_.expires_after(deadline - local_clock::now());
+            timer_.async_wait([this, one](error) { wake(*one, woken::deadline); });
+        }
+        if (one->second.exchange(true)) go_on(*one);
     }
 
     void wait_for(wait_type what, const std::shared_ptr<waiting>& one) {
-        socket_.async_wait(what, [this, one](error) { go_on(*one, woken::ready); });
+        socket_.async_wait(what, [this, one](error) { wake(*one, woken::ready); });
     }
 
-    void go_on(waiting& one, woken how) {
+    void wake(waiting& one, woken how) {
         if (one.over.exchange(true)) return;
+        one.how = how;
+        if (one.second.exchange(true)) go_on(one);
+    }
+
+    void go_on(waiting& one) {
         auto then = std::move(one.then);
         timer_.cancel();
         error ignored;
         socket_.cancel(ignored);
-        then(how);
+        then(one.how);
     }
 
     watched_socket watched_;

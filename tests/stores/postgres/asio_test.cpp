@@ -21,6 +21,7 @@
 
 #include "database.hpp"
 #include "stores/sql/payments.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace semel {
 namespace {
@@ -297,6 +298,61 @@ TEST_F(AsioTransaction, AConnectionLostInTheWorkIsAnOutcome) {
     EXPECT_EQ(why(out), errc::unavailable);
     EXPECT_EQ(payments(), "0");
     EXPECT_EQ(recorded(), "0");
+}
+
+// The answer to COMMIT is lost; the connection is made anew, without blocking either.
+class AsioDoubt : public AsioTransaction {
+protected:
+    // `after_the_cut` runs beside what is tried then.
+    answer pay_in_doubt(awaitable<bool> after_the_cut) {
+        const auto port = make_async_postgres_transaction(
+            client_.native(), waits_, {.table_prefix = prefix(), .doubt_wait = 500ms});
+        std::optional<bool> beside;
+        auto work = [&] {
+            PQenterPipelineMode(client_.native());
+            PQsendQueryParams(client_.native(), paying().c_str(), 0, nullptr, nullptr, nullptr,
+                              nullptr, 0);
+            proxy_->cut_after(testing_support::direction::to_client, 0);
+            spawn(std::move(after_the_cut), beside);
+            return std::string{"7"};
+        };
+        auto paid = [&]() -> awaitable<answer> {
+            auto op = engine_.async_transact<std::string>(*port, payment(), work);
+            auto end = co_await std::move(op);
+            co_return end;
+        };
+        return run_alone(paid());
+    }
+    awaitable<bool> leave_alone() { co_return true; }
+    awaitable<bool> go_silent_then_away() {
+        proxy_->fall_silent();
+        co_await pause(100ms);
+        proxy_.reset();
+        co_return true;
+    }
+
+    std::unique_ptr<testing_support::tcp_proxy> proxy_ =
+        std::make_unique<testing_support::tcp_proxy>(database_port());
+    database_client client_{database_url(proxy_->port())};
+    asio_waiter waits_{loop_.get_executor()};
+};
+
+TEST_F(AsioDoubt, IsResolvedByWhatIsThere) {
+    const auto out = pay_in_doubt(leave_alone());
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_EQ(payments(), "1");
+}
+
+TEST_F(AsioDoubt, IsGivenUpInTimeWhereNobodyIs) {
+    const auto before = local_clock::now();
+
+    const auto out = pay_in_doubt(go_silent_then_away());
+
+    EXPECT_EQ(out.kind(), outcome_kind::unconfirmed);
+    EXPECT_GE(local_clock::now() - before, 500ms);
+    EXPECT_LT(local_clock::now() - before, 10s);
+    EXPECT_EQ(payments(), "1");
 }
 
 TEST_F(AsioTransaction, BadInputIsAnOutcomeBeforeAnythingIsSent) {
