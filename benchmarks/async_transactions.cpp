@@ -1,6 +1,6 @@
 #include "async_transactions.hpp"
 
-#include "semel/transaction/asio.hpp"
+#include "semel/transaction/postgres_asio.hpp"
 
 #include <libpq-fe.h>
 
@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "postgres_client.hpp"
-#include "semel/transaction/postgres.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {
@@ -36,15 +35,9 @@ struct desk {
     asio::awaitable<std::string> order() {
         require(PQsendQueryPrepared(on.native(), "order", 0, nullptr, nullptr, nullptr, 0) == 1,
                 PQerrorMessage(on.native()));
-        while (true) {
-            auto next = next_result(on.native(), waits);
-            auto op = async_run(std::move(next));
-            PGresult* const got = co_await std::move(op);
-            if (got == nullptr) break;
-            const auto status = PQresultStatus(got);
-            PQclear(got);
-            require(status == PGRES_COMMAND_OK, PQerrorMessage(on.native()));
-        }
+        auto op = async_results(on.native(), waits);
+        const auto got = co_await std::move(op);
+        require(PQresultStatus(got.at(0).get()) == PGRES_COMMAND_OK, PQerrorMessage(on.native()));
         co_return answer_body();
     }
 

@@ -157,8 +157,8 @@ private:
 } // namespace detail
 
 // The work takes `execution&` (or nothing) and returns T or verdict<T>, or an awaitable of either.
-// Its own exception comes out of co_await unchanged. Cancelling the operation stops *waiting* for
-// somebody else's result.
+// Its own exception is kept in the outcome: value() throws it, unchanged. Cancelling the operation
+// stops *waiting* for somebody else's result.
 template <class T, class Work> auto engine::async_execute(request what, Work work) {
     return boost::asio::async_initiate<const boost::asio::deferred_t, void(outcome<T>)>(
         detail::async_execution<T, Work>{*this}, boost::asio::deferred, std::move(what),

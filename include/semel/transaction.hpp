@@ -79,6 +79,10 @@ public:
         return failure{.code = errc::unsupported, .possible = effect::none};
     }
 
+    // Blind work runs next, in a transaction that was begun the ordinary way and whose key is
+    // locked: it is to find the connection as begin_blind() leaves it.
+    virtual result<void> expect_blind() { return {}; }
+
     // A statement of the work has failed, and the database asks for the whole transaction once
     // more: a deadlock, or a conflict with what others have committed.
     [[nodiscard]] virtual bool asks_to_repeat() const { return false; }
@@ -132,6 +136,7 @@ public:
     virtual task<result<void>> commit() = 0;
     virtual task<result<void>> begin_blind(const record_id& id) = 0;
     virtual task<result<record_stamp>> commit_blind(const record_id& id, const record& made) = 0;
+    virtual result<void> expect_blind() = 0;
     [[nodiscard]] virtual bool asks_to_repeat() const = 0;
     virtual task<result<void>> rollback() = 0; // never fails
     [[nodiscard]] virtual const void* connection() const = 0;

@@ -126,14 +126,14 @@ task<tried> finish_commit(async_transaction_port& port, const plan& what,
 }
 
 task<tried> try_once(engine_core& core, async_transaction_port& port, const plan& what,
-                     transaction_work& work) {
+                     transaction_work& work, transacting how) {
     const auto locked = what.wait == wait_mode::wait ? on_locked::wait : on_locked::answer;
     auto begun = co_await port.begin(locked);
     if (!begun) co_return not_begun(std::move(begun).error());
     transaction_pass one{core, port, what, work};
     std::optional<result<raw_outcome>> done;
     try {
-        auto ended = co_await one.run();
+        auto ended = co_await one.run(how);
         done = std::move(ended);
     } catch (...) {
         done = of_current_exception(effect::none);
@@ -191,10 +191,10 @@ raw_outcome in_progress_elsewhere() {
 
 // BEGIN … COMMIT is ours; repeated inside when the database asks for it.
 task<raw_outcome> transact_own(engine_core& core, async_transaction_port& port, const plan& what,
-                               transaction_work& work) {
+                               transaction_work& work, transacting how) {
     tried last;
     for (int turn = 0; turn < tries_max; ++turn) {
-        auto next = co_await try_once(core, port, what, work);
+        auto next = co_await try_once(core, port, what, work, how);
         last = std::move(next);
         if (last.held && what.wait == wait_mode::answer) co_return in_progress_elsewhere();
         if (!last.again) break;
@@ -210,7 +210,7 @@ task<raw_outcome> transact_joined(engine_core& core, async_transaction_port& por
     transaction_pass one{core, port, what, work};
     std::optional<result<raw_outcome>> done;
     try {
-        auto ended = co_await one.run();
+        auto ended = co_await one.run(transacting::joined);
         done = std::move(ended);
     } catch (...) {
         done = of_current_exception(effect::none);
@@ -234,7 +234,7 @@ task<raw_outcome> transact_one(engine_core& core, async_transaction_port& port, 
         auto done = co_await try_blind(core, port, *made, work);
         if (done) co_return counted(core, *made, *std::move(done));
     }
-    auto with = co_await transact_own(core, port, *made, work);
+    auto with = co_await transact_own(core, port, *made, work, how);
     co_return counted(core, *made, std::move(with));
 }
 

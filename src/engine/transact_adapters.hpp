@@ -34,6 +34,7 @@ public:
         auto kept = of_.commit_blind(id, made);
         return ended(std::move(kept));
     }
+    result<void> expect_blind() override { return of_.expect_blind(); }
     [[nodiscard]] bool asks_to_repeat() const override { return of_.asks_to_repeat(); }
     task<result<void>> rollback() override {
         of_.rollback();

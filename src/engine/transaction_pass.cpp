@@ -57,7 +57,7 @@ transaction_pass::transaction_pass(engine_core& core, async_transaction_port& po
                                    const plan& what, transaction_work& work)
     : core_(core), port_(port), plan_(what), work_(work), owner_(core.new_owner()) {}
 
-task<result<raw_outcome>> transaction_pass::run() {
+task<result<raw_outcome>> transaction_pass::run(transacting how) {
     auto locked = co_await port_.lock(plan_.id);
     if (!locked) co_return std::move(locked).error();
     const record* before = locked->stored ? &*locked->stored : nullptr;
@@ -67,6 +67,9 @@ task<result<raw_outcome>> transaction_pass::run() {
     if (started == nullptr) {
         port_.leave(plan_.id);
         co_return outcome_of({.said = std::move(begun.said), .now = locked->at.now});
+    }
+    if (how == transacting::blind) {
+        if (auto ready = port_.expect_blind(); !ready) co_return std::move(ready).error();
     }
     transaction_run view{plan_, *started};
     execution handed{view};

@@ -21,7 +21,7 @@ public:
                      transaction_work& work);
 
     // Locks, judges, runs, writes. The caller commits if `wrote()`, and rolls back otherwise.
-    task<result<raw_outcome>> run();
+    task<result<raw_outcome>> run(transacting how);
 
     // The same without a look, in a transaction that has begun blind; commits.
     task<result<raw_outcome>> run_blind();

@@ -5,25 +5,29 @@
 //   auto op  = engine.async_transact<order>(*here, std::move(request), std::move(work));
 //   auto out = co_await std::move(op);
 //
-// The work is a plain function that queues its statements in libpq's pipeline, so that they travel
-// with the record, or a coroutine that waits for them:
+// The work is a plain function that queues its statements in libpq's pipeline (which it enters by
+// PQenterPipelineMode, unless it is blind), so that they travel with the record, or a coroutine
+// that waits for them:
 //
 //   auto work = [&](semel::execution&) -> boost::asio::awaitable<order> {
 //       PQsendQueryParams(connection, …);
-//       auto next = semel::next_result(connection, waits);             // as PQgetResult
-//       auto op   = semel::async_run(std::move(next));
-//       PGresult* const got = co_await std::move(op);
+//       auto op  = semel::async_results(connection, waits);            // postgres_asio.hpp
+//       auto got = co_await std::move(op);
 //       …
 //   };
 //
 // Keep op and co_await apart, and name request and work first: g++ 12 destroys some temporaries
-// twice inside a co_await expression. Engine, port, waiter and connection outlive the operation.
+// twice inside a co_await expression. Engine, port, waiter and connection outlive the operation. An
+// executor of several threads needs no strand.
+//
+// The work's own exception is kept in the outcome: value() throws it.
 #pragma once
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -37,11 +41,12 @@
 
 namespace semel {
 
-// For one connection, and one wait at a time. The executor's context outlives it.
+// For one connection: it has one wait at a time. The executor's context outlives it.
 class asio_waiter final : public socket_waiter {
 public:
     explicit asio_waiter(const boost::asio::any_io_executor& executor)
         : socket_(executor), timer_(executor) {}
+    explicit asio_waiter(boost::asio::io_context& context) : asio_waiter(context.get_executor()) {}
 
     void wait(const watched_socket& socket, interest what, local_time deadline,
               unique_function<void(woken)> then) override {
@@ -132,8 +137,8 @@ private:
     boost::asio::steady_timer timer_;
 };
 
-// A task as an operation: `auto next = semel::next_result(connection, waits); auto op =
-// semel::async_run(std::move(next)); auto got = co_await std::move(op);`
+// A task as an operation: `auto op = semel::async_run(std::move(task)); auto got = co_await
+// std::move(op);`
 template <class T> auto async_run(task<T> what) {
     auto initiate = [](auto handler, task<T> started) {
         auto executor = boost::asio::get_associated_executor(handler);

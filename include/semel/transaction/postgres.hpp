@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "semel/transaction.hpp"
 
@@ -56,8 +57,8 @@ struct postgres_transaction_options {
 // The work may run DDL, which PostgreSQL rolls back like anything else, and use savepoints of its
 // own. It must not end the transaction, nor roll back to a savepoint from before, nor change the
 // search_path to where other tables of semel are: errc::transaction_broken, and neither record nor
-// effect is kept by us. If somebody without a
-// transaction has claimed the same key meanwhile: errc::conflict, and transact() begins again.
+// effect is kept by us. If somebody without a transaction has claimed the same key meanwhile:
+// errc::conflict, and transact() begins again.
 class postgres_transaction final : public transaction_port {
 public:
     explicit postgres_transaction(pg_conn* connection, postgres_transaction_options options = {});
@@ -73,6 +74,7 @@ public:
     result<void> commit() override;
     result<void> begin_blind(const record_id& id) override;
     result<record_stamp> commit_blind(const record_id& id, const record& made) override;
+    result<void> expect_blind() override;
     [[nodiscard]] bool asks_to_repeat() const override;
     void rollback() override;
     [[nodiscard]] const void* connection() const override;
@@ -82,9 +84,9 @@ private:
 };
 
 // The same for callers who do not block (engine::async_transact): what is said on the connection is
-// waited for on the caller's own loop, see semel/transaction/asio.hpp. Connection and waiter must
-// outlive it. The connection is put into libpq's nonblocking mode; a statement of the work that
-// waits in place (PQexec …) would hold up the whole loop.
+// waited for on the caller's own loop, see semel/transaction/postgres_asio.hpp. Connection and
+// waiter must outlive it. The connection is put into libpq's nonblocking mode and left there; a
+// statement of the work that waits in place (PQexec …) would hold up the whole loop.
 //
 // Two things are done in place all the same: looking up the server's name when a connection that
 // was lost during COMMIT is made anew, and cancelling a query that the work has left under way.
@@ -92,8 +94,15 @@ private:
 make_async_postgres_transaction(pg_conn* connection, socket_waiter& waits,
                                 postgres_transaction_options options = {});
 
-// PQgetResult() for work that does not block: flushes what was sent and waits for what comes. Null:
-// there is nothing more. The connection must be in nonblocking mode, which it is in the work.
-[[nodiscard]] task<pg_result*> next_result(pg_conn* connection, socket_waiter& waits);
+struct postgres_result_deleter {
+    void operator()(pg_result* it) const; // PQclear
+};
+using postgres_result = std::unique_ptr<pg_result, postgres_result_deleter>;
+
+// For work that does not block: flushes what was sent and waits for all that it gives, up to where
+// PQgetResult() gives null. The connection must be in nonblocking mode, which it is in the work. In
+// a pipeline that is one statement, and nothing comes before PQpipelineSync or PQsendFlushRequest.
+[[nodiscard]] task<std::vector<postgres_result>> all_results(pg_conn* connection,
+                                                             socket_waiter& waits);
 
 } // namespace semel

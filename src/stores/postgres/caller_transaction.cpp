@@ -51,7 +51,9 @@ result<void> caller_transaction::check_idle() {
 result<void> caller_transaction::check_work_left() {
     if (PQpipelineStatus(handle_) != PQ_PIPELINE_OFF) return {};
     switch (PQtransactionStatus(handle_)) {
-    case PQTRANS_ACTIVE: return broken("the work has left a query under way");
+    case PQTRANS_ACTIVE:
+        return broken("the work has left a query under way; read all that it gives, or call "
+                      "PQenterPipelineMode before it is sent, to leave it for COMMIT");
     case PQTRANS_IDLE: return broken("the work has ended the transaction it ran in");
     case PQTRANS_UNKNOWN:
         return refused(errc::unavailable, "the connection was lost while the work ran");

@@ -35,6 +35,7 @@ public:
     task<result<void>> commit() override;
     task<result<void>> begin_blind(const record_id& id) override;
     task<result<record_stamp>> commit_blind(const record_id& id, const record& made) override;
+    result<void> expect_blind() override;
     [[nodiscard]] bool asks_to_repeat() const override;
     task<result<void>> rollback() override;
     [[nodiscard]] const void* connection() const override { return handle_; }

@@ -1,4 +1,6 @@
 // A transaction that is sent as a whole.
+#include <libpq-fe.h>
+
 #include "stores/postgres/caller_transaction.hpp"
 #include "stores/postgres/row.hpp"
 #include "stores/postgres/transaction_failures.hpp"
@@ -17,6 +19,11 @@ task<result<void>> caller_transaction::begin_blind(const record_id& id) {
     // sync of the work's own would be in no transaction.
     if (auto queued = on_.queue_text(texts_.begin.text); !queued) co_return queued;
     co_return on_.queue(mark);
+}
+
+result<void> caller_transaction::expect_blind() {
+    if (PQenterPipelineMode(handle_) == 1) return {};
+    return refused(errc::unavailable, PQerrorMessage(handle_));
 }
 
 task<result<record_stamp>> caller_transaction::commit_blind(const record_id& id,

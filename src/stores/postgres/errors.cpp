@@ -77,6 +77,16 @@ std::string one_line(std::string_view words) {
 
 } // namespace
 
+failure without_advice(failure why) {
+    for (const auto& one : meanings) {
+        const std::string end = "; " + std::string{one.advice};
+        if (one.advice.empty() || !why.detail.ends_with(end)) continue;
+        why.detail.resize(why.detail.size() - end.size());
+        break;
+    }
+    return why;
+}
+
 failure failure_of(const native_error& error, ending how) {
     const meaning& what = meaning_of(error.state);
     std::string detail = "postgres: " + one_line(error.message);

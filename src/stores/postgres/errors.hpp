@@ -20,4 +20,7 @@ enum class ending {
 
 [[nodiscard]] failure failure_of(const native_error& error, ending how);
 
+// The same, where the statement was not one of ours: what to do about it is not for us to say.
+[[nodiscard]] failure without_advice(failure why);
+
 } // namespace semel::postgres

@@ -1,5 +1,7 @@
 #include "semel/transaction/postgres.hpp"
 
+#include <libpq-fe.h>
+
 #include <utility>
 
 #include "stores/postgres/caller_transaction.hpp"
@@ -49,6 +51,10 @@ result<record_stamp> postgres_transaction::commit_blind(const record_id& id, con
     return state_->commit_blind(id, made).get();
 }
 
+result<void> postgres_transaction::expect_blind() {
+    return state_->expect_blind();
+}
+
 bool postgres_transaction::asks_to_repeat() const {
     return state_->asks_to_repeat();
 }
@@ -69,10 +75,18 @@ make_async_postgres_transaction(pg_conn* connection, socket_waiter& waits,
     return std::make_unique<postgres::caller_transaction>(connection, &waits, std::move(options));
 }
 
-task<pg_result*> next_result(pg_conn* connection, socket_waiter& waits) {
+void postgres_result_deleter::operator()(pg_result* it) const {
+    PQclear(it);
+}
+
+task<std::vector<postgres_result>> all_results(pg_conn* connection, socket_waiter& waits) {
     postgres::dialogue on{connection, &waits};
-    pg_result* const got = co_await on.next();
-    co_return got;
+    std::vector<postgres_result> all;
+    while (true) {
+        pg_result* const got = co_await on.next();
+        if (got == nullptr) co_return all;
+        all.emplace_back(got);
+    }
 }
 
 } // namespace semel

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "stores/postgres/errors.hpp"
 #include "stores/postgres/transaction_texts.hpp"
 
 namespace semel::postgres {
@@ -40,7 +41,9 @@ failure explained(failure why, const std::string& table_prefix, whose statement)
     if (statement == whose::works) {
         // A deadlock is not the work's fault: transact() begins again.
         if (why.code == errc::conflict) return why;
-        return broken("a statement that the work has queued failed: " + why.detail);
+        // What to do about semel's own tables would mislead.
+        return broken("a statement that the work has queued failed: " +
+                      without_advice(std::move(why)).detail);
     }
     if (says(why, broken_mark)) {
         return broken("the work has ended the transaction it ran in, or rolled it back to a point "

@@ -1,7 +1,7 @@
 // Transactions of an Asio program: one thread, many connections, and nothing that blocks.
 #include <gmock/gmock.h>
 
-#include "semel/transaction/asio.hpp"
+#include "semel/transaction/postgres_asio.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -45,15 +45,9 @@ struct desk {
     // Sends it and waits for all that it gives; the text of the last one's error, or "".
     awaitable<std::string> run(std::string text) {
         PQsendQuery(client.native(), text.c_str());
-        std::string error;
-        while (true) {
-            auto next = next_result(client.native(), waits);
-            auto op = async_run(std::move(next));
-            PGresult* const got = co_await std::move(op);
-            if (got == nullptr) co_return error;
-            error = PQresultErrorMessage(got);
-            PQclear(got);
-        }
+        auto op = async_results(client.native(), waits);
+        const auto got = co_await std::move(op);
+        co_return got.empty() ? "" : PQresultErrorMessage(got.back().get());
     }
     void queue(const std::string& text) {
         PQenterPipelineMode(client.native());

@@ -108,6 +108,37 @@ TEST_F(PostgresBlindWork, TakesTheKeyOfARecordThatHasExpired) {
     EXPECT_EQ(payments(), "2");
 }
 
+// Without a word about pipelines: it finds the connection in one, also when it is called again.
+TEST_F(PostgresBlindWork, FindsTheConnectionInAPipelineEveryTime) {
+    int calls = 0;
+    const std::string pays = "INSERT INTO " + payment_table() + " VALUES (5)";
+    const auto sends = [&] {
+        ++calls;
+        EXPECT_EQ(PQpipelineStatus(mine_.native()), PQ_PIPELINE_ON);
+        PQsendQueryParams(mine_.native(), pays.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0);
+        return std::string{"7"};
+    };
+    ASSERT_TRUE(transact_blind(sends).executed());
+    put_in_the_past("expires_at");
+
+    const auto again = transact_blind(sends);
+
+    EXPECT_TRUE(again.executed()) << describe(*again.why());
+    EXPECT_EQ(calls, 3);
+    EXPECT_EQ(payments(), "2");
+    EXPECT_EQ(PQpipelineStatus(mine_.native()), PQ_PIPELINE_OFF);
+}
+
+TEST_F(PostgresBlindWork, ThatFailsIsNotToldToMigrate) {
+    const auto out = transact_blind([&] {
+        queue(mine_, "INSERT INTO nowhere VALUES (1)");
+        return std::string{"7"};
+    });
+
+    EXPECT_THAT(out.why()->detail, HasSubstr("nowhere"));
+    EXPECT_THAT(out.why()->detail, testing::Not(HasSubstr("semel migrate")));
+}
+
 TEST_F(PostgresBlindWork, ThatFailsLeavesNothingAndSaysWhy) {
     const auto out = transact_blind([&] {
         queue_payment();

@@ -77,6 +77,7 @@ public:
     result<record_stamp> commit_blind(const record_id& id, const record& made) override {
         return run(port_->commit_blind(id, made));
     }
+    result<void> expect_blind() override { return port_->expect_blind(); }
     [[nodiscard]] bool asks_to_repeat() const override { return port_->asks_to_repeat(); }
     void rollback() override { (void)run(port_->rollback()); }
     [[nodiscard]] const void* connection() const override { return port_->connection(); }

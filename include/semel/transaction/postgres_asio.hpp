@@ -1,0 +1,18 @@
+// PostgreSQL transactions for Boost.Asio programs. See semel/transaction/asio.hpp.
+#pragma once
+
+#include <utility>
+
+#include "semel/transaction/asio.hpp"
+#include "semel/transaction/postgres.hpp"
+
+namespace semel {
+
+// all_results() as an operation: `auto op = semel::async_results(connection, waits); auto got =
+// co_await std::move(op);`
+inline auto async_results(pg_conn* connection, socket_waiter& waits) {
+    auto all = all_results(connection, waits);
+    return async_run(std::move(all));
+}
+
+} // namespace semel
