@@ -8,6 +8,7 @@
 // "=": g++ 12 destroys some temporaries twice inside such an expression.
 #pragma once
 
+#include <atomic>
 #include <coroutine>
 #include <exception>
 #include <optional>
@@ -96,28 +97,49 @@ private:
     std::coroutine_handle<promise_type> it_ = {};
 };
 
+// One wait of a coroutine, kept in its frame: whoever is second, the one who has begun to wait or
+// the one who was waited for, goes on. Until then the frame stays.
+class handover {
+public:
+    // At the end of await_suspend().
+    [[nodiscard]] bool suspends(std::coroutine_handle<> root) {
+        const auto before = now_.exchange(state::waiting);
+        if (before == state::dropped) root.destroy();
+        return before != state::called;
+    }
+
+private:
+    friend class resumption;
+    enum class state : unsigned char { beginning, waiting, called, dropped };
+    std::atomic<state> now_ = state::beginning;
+};
+
 // Where a coroutine goes on: called once, by whoever it waits for, or destroyed, and all of it with
 // it. Move-only.
 class resumption {
 public:
+    using state = handover::state;
     template <class Promise>
-    explicit resumption(std::coroutine_handle<Promise> at) : at_(at), root_(at.promise().root) {
+    resumption(std::coroutine_handle<Promise> at, handover& turn)
+        : turn_(&turn), at_(at), root_(at.promise().root) {
         SEMEL_ASSERT(root_); // somebody who blocks must be given what is there already
     }
     resumption(resumption&& other) noexcept
-        : at_(std::exchange(other.at_, nullptr)), root_(std::exchange(other.root_, nullptr)) {}
+        : turn_(other.turn_),
+          at_(std::exchange(other.at_, nullptr)),
+          root_(std::exchange(other.root_, nullptr)) {}
     resumption& operator=(resumption&&) = delete;
     ~resumption() {
-        if (root_) root_.destroy();
+        if (root_ && turn_->now_.exchange(state::dropped) == state::waiting) root_.destroy();
     }
     void operator()() {
         root_ = nullptr;
-        std::exchange(at_, nullptr).resume();
+        const auto at = std::exchange(at_, nullptr);
+        if (turn_->now_.exchange(state::called) == state::waiting) at.resume();
     }
-    // It goes on by itself.
-    void release() { root_ = nullptr; }
 
 private:
+    handover* turn_;
     std::coroutine_handle<> at_;
     std::coroutine_handle<> root_;
 };

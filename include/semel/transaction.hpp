@@ -90,6 +90,10 @@ public:
     // Ends the transaction if one is open; also after the work has broken it. Never fails.
     virtual void rollback() = 0;
 
+    // Not even that could be done: there is no memory left. Rather no connection than a transaction
+    // that stays open.
+    virtual void abandon() noexcept {}
+
     // Identity of the connection, to notice work that nests the same key.
     [[nodiscard]] virtual const void* connection() const = 0;
 };
@@ -139,6 +143,7 @@ public:
     virtual result<void> expect_blind() = 0;
     [[nodiscard]] virtual bool asks_to_repeat() const = 0;
     virtual task<result<void>> rollback() = 0; // never fails
+    virtual void abandon() noexcept = 0;
     [[nodiscard]] virtual const void* connection() const = 0;
 };
 

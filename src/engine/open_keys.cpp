@@ -20,7 +20,7 @@ struct table {
 };
 
 table& all() {
-    static table made;
+    static table& made = *new table; // for ever: what a global loop holds ends after it
     return made;
 }
 

@@ -244,7 +244,12 @@ raw_outcome transact(engine_core& core, transaction_port& port, request what, de
                      transacting how) {
     blocking_port on{port};
     blocking_work runs{work};
-    return transact_one(core, on, std::move(what), runs, how).get();
+    try {
+        return transact_one(core, on, std::move(what), runs, how).get();
+    } catch (...) {
+        if (how != transacting::joined) port.abandon();
+        throw;
+    }
 }
 
 task<raw_outcome> transact(std::shared_ptr<engine_core> core, async_transaction_port& port,
@@ -255,6 +260,7 @@ task<raw_outcome> transact(std::shared_ptr<engine_core> core, async_transaction_
         auto ended = co_await transact_one(*core, port, std::move(what), runs, how);
         with = std::move(ended);
     } catch (...) {
+        if (how != transacting::joined) port.abandon();
         with = unavailable(of_current_exception(effect::unknown));
     }
     co_return *std::move(with);

@@ -40,6 +40,7 @@ public:
         of_.rollback();
         return ended(result<void>{});
     }
+    void abandon() noexcept override { of_.abandon(); }
     [[nodiscard]] const void* connection() const override { return of_.connection(); }
 
 private:
@@ -81,18 +82,12 @@ private:
         awaited_end(engine::started_work& start, execution& handed)
             : start_(start), handed_(handed) {}
         bool await_ready() const noexcept { return false; }
-        // It may end before it has been started, or meanwhile on another thread: whoever comes
-        // second goes on.
         template <class Promise> bool await_suspend(std::coroutine_handle<Promise> at) {
-            start_(handed_, [this, go = resumption{at}](detail::work_end end) mutable {
+            start_(handed_, [this, go = resumption{at, turn_}](detail::work_end end) mutable {
                 end_.emplace(std::move(end));
-                if (second_.exchange(true)) {
-                    go();
-                } else {
-                    go.release();
-                }
+                go();
             });
-            return !second_.exchange(true);
+            return turn_.suspends(at.promise().root);
         }
         detail::work_end await_resume() { return *std::move(end_); }
 
@@ -100,7 +95,7 @@ private:
         engine::started_work& start_;
         execution& handed_;
         std::optional<detail::work_end> end_;
-        std::atomic<bool> second_ = false;
+        handover turn_;
     };
 
     engine::started_work& of_;

@@ -113,6 +113,21 @@ TEST_F(StartedTransaction, WorkThatIsForgottenTakesItsTransactionAlong) {
     EXPECT_EQ(out_->kind, outcome_kind::executed);
 }
 
+TEST_F(StartedTransaction, WorkThatIsForgottenAtOnceTakesItsTransactionAlong) {
+    start([](execution&, ended) {});
+
+    EXPECT_FALSE(out_.has_value());
+}
+
+TEST_F(StartedTransaction, WorkThatCannotBeStartedIsRolledBack) {
+    start([](execution&, ended) { throw std::bad_alloc{}; });
+
+    ASSERT_TRUE(out_.has_value());
+    EXPECT_EQ(out_->kind, outcome_kind::unavailable);
+    EXPECT_EQ(out_->why->code, errc::internal);
+    EXPECT_FALSE(port_.open());
+}
+
 TEST_F(StartedTransaction, TheSameKeyInItsOwnWorkIsRefused) {
     std::optional<raw_outcome> inner;
     start([&](execution&, ended done) {

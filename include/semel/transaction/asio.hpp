@@ -33,6 +33,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -101,17 +102,29 @@ private:
     }
 
     void wait_for_first(interest what, local_time deadline, const std::shared_ptr<waiting>& one) {
+        try {
+            wait_for_each(what, deadline, one);
+        } catch (...) {
+            // Unless something has come already, which counts, it must be let go of: there is
+            // nothing left to go on with.
+            if (!one->over.exchange(true)) {
+                one->then = {};
+                throw;
+            }
+        }
+        if (one->second.exchange(true)) go_on(*one);
+    }
+
+    void wait_for_each(interest what, local_time deadline, const std::shared_ptr<waiting>& one) {
         if (what == interest::read || what == interest::read_and_write) {
             wait_for(wait_type::wait_read, one);
         }
         if (what == interest::write || what == interest::read_and_write) {
             wait_for(wait_type::wait_write, one);
         }
-        if (deadline != local_time::max()) {
-            timer_.expires_after(deadline - local_clock::now());
-            timer_.async_wait([this, one](error) { wake(*one, woken::deadline); });
-        }
-        if (one->second.exchange(true)) go_on(*one);
+        if (deadline == local_time::max()) return;
+        timer_.expires_after(deadline - local_clock::now());
+        timer_.async_wait([this, one](error) { wake(*one, woken::deadline); });
     }
 
     void wait_for(wait_type what, const std::shared_ptr<waiting>& one) {
@@ -137,23 +150,44 @@ private:
     boost::asio::steady_timer timer_;
 };
 
-// A task as an operation: `auto op = semel::async_run(std::move(task)); auto got = co_await
-// std::move(op);`
-template <class T> auto async_run(task<T> what) {
+namespace detail {
+
+template <class T> using task_ended = std::pair<std::exception_ptr, T>;
+
+template <class T> task<task_ended<T>> caught(task<T> what) {
+    task_ended<T> end;
+    try {
+        auto got = co_await what;
+        end.second = std::move(got);
+    } catch (...) {
+        end.first = std::current_exception();
+    }
+    co_return end;
+}
+
+} // namespace detail
+
+// A task for a coroutine of Asio: `auto op = semel::async_run(std::move(task)); auto got = co_await
+// std::move(op);` What the task throws comes out of co_await. T has a default.
+template <class T> boost::asio::awaitable<T> async_run(task<T> what) {
+    using ended = detail::task_ended<T>;
     auto initiate = [](auto handler, task<T> started) {
         auto executor = boost::asio::get_associated_executor(handler);
         auto guard = boost::asio::make_work_guard(executor);
-        start(std::move(started),
-              unique_function<void(T)>{[handler = std::move(handler), executor,
-                                        guard = std::move(guard)](T got) mutable {
-                  boost::asio::post(executor, [handler = std::move(handler), got = std::move(got),
-                                               guard = std::move(guard)]() mutable {
-                      std::move(handler)(std::move(got));
-                  });
-              }});
+        auto done = [handler = std::move(handler), executor,
+                     guard = std::move(guard)](ended end) mutable {
+            boost::asio::post(executor, [handler = std::move(handler), end = std::move(end),
+                                         guard = std::move(guard)]() mutable {
+                std::move(handler)(std::move(end));
+            });
+        };
+        start<ended>(detail::caught(std::move(started)), std::move(done));
     };
-    return boost::asio::async_initiate<const boost::asio::deferred_t, void(T)>(
-        std::move(initiate), boost::asio::deferred, std::move(what));
+    auto op = boost::asio::async_initiate<const boost::asio::deferred_t, void(ended)>(
+        initiate, boost::asio::deferred, std::move(what));
+    ended end = co_await std::move(op);
+    if (end.first) std::rethrow_exception(end.first);
+    co_return std::move(end.second);
 }
 
 namespace detail {

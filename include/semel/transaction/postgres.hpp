@@ -77,6 +77,7 @@ public:
     result<void> expect_blind() override;
     [[nodiscard]] bool asks_to_repeat() const override;
     void rollback() override;
+    void abandon() noexcept override;
     [[nodiscard]] const void* connection() const override;
 
 private:
@@ -100,8 +101,9 @@ struct postgres_result_deleter {
 using postgres_result = std::unique_ptr<pg_result, postgres_result_deleter>;
 
 // For work that does not block: flushes what was sent and waits for all that it gives, up to where
-// PQgetResult() gives null. The connection must be in nonblocking mode, which it is in the work. In
-// a pipeline that is one statement, and nothing comes before PQpipelineSync or PQsendFlushRequest.
+// PQgetResult() gives null or a COPY begins. The connection must be in nonblocking mode, which it
+// is in the work. In a pipeline that is one statement, and nothing comes before PQpipelineSync or
+// PQsendFlushRequest.
 [[nodiscard]] task<std::vector<postgres_result>> all_results(pg_conn* connection,
                                                              socket_waiter& waits);
 

@@ -1,6 +1,7 @@
 #include "stores/postgres/caller_transaction.hpp"
 
 #include <libpq-fe.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 
@@ -77,6 +78,7 @@ task<result<void>> caller_transaction::begin(on_locked locked) {
         co_return refused(errc::invalid_argument, "the connection is in a transaction already; end "
                                                   "it, or use execute_in");
     }
+    on_.do_not_block();
     if (!prepared_) {
         auto ready = co_await prepare();
         if (!ready) co_return ready;
@@ -331,6 +333,12 @@ bool caller_transaction::asks_to_repeat() const {
     if (PQtransactionStatus(handle_) != PQTRANS_INERROR) return false;
     const std::string_view code = last_error(handle_);
     return code == "40001" || code == "40P01";
+}
+
+// The server rolls back when it hears of it.
+void caller_transaction::abandon() noexcept {
+    if (PQtransactionStatus(handle_) == PQTRANS_IDLE) return;
+    ::shutdown(PQsocket(handle_), SHUT_RDWR);
 }
 
 task<result<void>> caller_transaction::rollback() {

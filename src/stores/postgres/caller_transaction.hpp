@@ -38,6 +38,7 @@ public:
     result<void> expect_blind() override;
     [[nodiscard]] bool asks_to_repeat() const override;
     task<result<void>> rollback() override;
+    void abandon() noexcept override;
     [[nodiscard]] const void* connection() const override { return handle_; }
 
 private:

@@ -197,7 +197,7 @@ result<void> connection::send(std::span<const call> calls) {
     owners_failed_ = false;
     sent_ = calls.size();
     if (auto queued = queue(calls); !queued) return queued;
-    return send_sync();
+    return send_sync(ending::unknown);
 }
 
 result<void> connection::send(std::span<const preparation> all) {
@@ -207,7 +207,7 @@ result<void> connection::send(std::span<const preparation> all) {
             return give_up(native_failure(ending::rolled_back));
         }
     }
-    return send_sync();
+    return send_sync(ending::rolled_back);
 }
 
 result<void> connection::send_text(const std::string& sql) {
@@ -215,8 +215,8 @@ result<void> connection::send_text(const std::string& sql) {
     return {};
 }
 
-result<void> connection::send_sync() {
-    if (PQpipelineSync(it_) == 0) return give_up(native_failure(ending::unknown));
+result<void> connection::send_sync(ending unless_sent) {
+    if (PQpipelineSync(it_) == 0) return give_up(native_failure(unless_sent));
     return {};
 }
 
@@ -278,6 +278,7 @@ std::optional<result<std::vector<rows>>> connection::add(collection& to, rows on
         return std::nullopt;
     }
     if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
+        owners_failed_ = to.not_done > sent_;
         return stuck_in_copy();
     }
     to.committed = one.tag() == "COMMIT";
@@ -305,6 +306,7 @@ result<std::vector<rows>> connection::finish(collection& from) {
 }
 
 failure connection::too_late(collection& so_far) {
+    owners_failed_ = so_far.not_done > sent_;
     return give_up(so_far.error
                        ? *std::move(so_far.error)
                        : failure_of({.state = "57014", .message = "no answer by the deadline"},

@@ -106,7 +106,7 @@ public:
     [[nodiscard]] result<void> send(std::span<const call> calls);
     [[nodiscard]] result<void> send(std::span<const preparation> all);
     [[nodiscard]] result<void> send_text(const std::string& sql);
-    [[nodiscard]] result<void> send_sync(); // ends what the owner has queued
+    [[nodiscard]] result<void> send_sync(ending unless_sent); // ends what the owner has queued
     // Nothing: there is more to come.
     [[nodiscard]] std::optional<result<std::vector<rows>>> take(collection& to);
     [[nodiscard]] failure too_late(collection& so_far); // nobody waits for the rest

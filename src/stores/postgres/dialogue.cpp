@@ -35,6 +35,10 @@ bool dialogue::forget_lost() {
     return true;
 }
 
+void dialogue::do_not_block() {
+    if (waits_ != nullptr) PQsetnonblocking(handle_, 1);
+}
+
 // ---- asking -------------------------------------------------------------------------------------
 
 task<result<std::vector<rows>>> dialogue::pipeline(std::span<const call> calls) {
@@ -43,8 +47,7 @@ task<result<std::vector<rows>>> dialogue::pipeline(std::span<const call> calls) 
 }
 
 task<result<std::vector<rows>>> dialogue::pipeline_later(std::span<const call> calls) {
-    // Otherwise a long statement would be waited for in place.
-    PQsetnonblocking(handle_, 1);
+    do_not_block();
     auto sent = on_->send(calls);
     if (!sent) co_return std::move(sent).error();
     auto got = co_await collect(connection::mode::pipeline);
@@ -55,7 +58,11 @@ task<result<std::vector<rows>>> dialogue::collect(connection::mode how, local_ti
     connection::collection all{.how = how};
     while (true) {
         auto end = on_->take(all);
-        if (end) co_return *std::move(end);
+        if (end) {
+            // libpq has closed its socket; the loop's copy would keep the server waiting.
+            if (on_->lost()) forget();
+            co_return *std::move(end);
+        }
         const auto woke = co_await ready(all.wanted, deadline);
         if (woke == woken::deadline) co_return on_->too_late(all);
     }
@@ -95,16 +102,22 @@ task<result<void>> dialogue::drain() {
         auto ended = co_await end_queries();
         co_return ended;
     }
-    if (on_->send_sync()) co_await collect(connection::mode::pipeline);
+    if (on_->send_sync(ending::unknown)) co_await collect(connection::mode::pipeline);
     co_return result<void>{};
 }
 
 // Nobody wants to know any more what a query gives, and a COPY would wait for its data for ever.
 task<result<void>> dialogue::end_queries() {
     while (PQtransactionStatus(handle_) == PQTRANS_ACTIVE) {
+        auto woke = woken::deadline;
         while (PQisBusy(handle_) != 0) {
-            cancel(handle_);
-            const auto woke = co_await ready(interest::read, local_clock::now() + cancel_pause);
+            // The server does not hear of it before it has all of the query.
+            const int unsent = PQflush(handle_);
+            if (unsent < 0) break;
+            if (woke == woken::deadline) cancel(handle_);
+            const auto wanted = unsent == 1 ? interest::read_and_write : interest::read;
+            const auto next = co_await ready(wanted, local_clock::now() + cancel_pause);
+            woke = next;
             if (woke == woken::ready && PQconsumeInput(handle_) == 0) break;
         }
         PGresult* const left = PQgetResult(handle_);
@@ -114,7 +127,19 @@ task<result<void>> dialogue::end_queries() {
         if (status == PGRES_COPY_IN) PQputCopyEnd(handle_, "the work has not finished its COPY");
         if (status != PGRES_COPY_OUT) continue;
         char* line = nullptr;
-        while (PQgetCopyData(handle_, &line, 0) > 0) PQfreemem(line);
+        woke = woken::deadline;
+        while (true) {
+            const int size = PQgetCopyData(handle_, &line, 1);
+            if (size < 0) break;
+            if (size > 0) {
+                PQfreemem(line);
+                continue;
+            }
+            if (woke == woken::deadline) cancel(handle_);
+            const auto next = co_await ready(interest::read, local_clock::now() + cancel_pause);
+            woke = next;
+            if (woke == woken::ready && PQconsumeInput(handle_) == 0) break;
+        }
     }
     co_return result<void>{};
 }

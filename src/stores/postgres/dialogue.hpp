@@ -44,6 +44,9 @@ public:
     // The owner may have made it anew. False: nothing of the kind.
     bool forget_lost();
 
+    // Otherwise a long statement would be waited for in place.
+    void do_not_block();
+
 private:
     using interest = socket_waiter::interest;
     using woken = socket_waiter::woken;
@@ -58,12 +61,13 @@ private:
             how_ = of_.on_->wait(what_, deadline_) ? woken::ready : woken::deadline;
             return true;
         }
-        template <class Promise> void await_suspend(std::coroutine_handle<Promise> at) {
-            auto then = [this, go = resumption{at}](woken how) mutable {
+        template <class Promise> bool await_suspend(std::coroutine_handle<Promise> at) {
+            auto then = [this, go = resumption{at, turn_}](woken how) mutable {
                 how_ = how;
                 go();
             };
             of_.wait(what_, deadline_, std::move(then));
+            return turn_.suspends(at.promise().root);
         }
         woken await_resume() const { return how_; }
 
@@ -72,6 +76,7 @@ private:
         const interest what_;
         const local_time deadline_;
         woken how_ = woken::ready;
+        handover turn_;
     };
 
     [[nodiscard]] readiness ready(interest what, local_time deadline = no_deadline) {

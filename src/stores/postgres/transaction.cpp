@@ -63,6 +63,10 @@ void postgres_transaction::rollback() {
     static_cast<void>(state_->rollback().get());
 }
 
+void postgres_transaction::abandon() noexcept {
+    state_->abandon();
+}
+
 const void* postgres_transaction::connection() const {
     return state_->connection();
 }
@@ -86,6 +90,11 @@ task<std::vector<postgres_result>> all_results(pg_conn* connection, socket_waite
         pg_result* const got = co_await on.next();
         if (got == nullptr) co_return all;
         all.emplace_back(got);
+        // libpq gives it again and again until the caller has ended it.
+        const auto status = PQresultStatus(got);
+        if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
+            co_return all;
+        }
     }
 }
 

@@ -10,8 +10,9 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
-#include <atomic>
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -347,6 +348,120 @@ TEST_F(AsioDoubt, IsGivenUpInTimeWhereNobodyIs) {
     EXPECT_GE(local_clock::now() - before, 500ms);
     EXPECT_LT(local_clock::now() - before, 10s);
     EXPECT_EQ(payments(), "1");
+}
+
+// Sees whether the loop stands still.
+class heartbeat {
+public:
+    explicit heartbeat(asio::io_context& of) : timer_(of) { beat(); }
+    [[nodiscard]] std::chrono::milliseconds longest() const { return longest_; }
+    void stop() { timer_.cancel(); }
+
+private:
+    void beat() {
+        timer_.expires_after(20ms);
+        timer_.async_wait([this, before = std::chrono::steady_clock::now()](auto stopped) {
+            const auto since = std::chrono::steady_clock::now() - before;
+            longest_ = std::max(longest_, std::chrono::ceil<std::chrono::milliseconds>(since));
+            if (!stopped) beat();
+        });
+    }
+
+    asio::steady_timer timer_;
+    std::chrono::milliseconds longest_{};
+};
+
+class AsioLeftovers : public AsioTransaction {
+protected:
+    // Work that begins something and throws.
+    void fail_after(std::function<awaitable<void>(desk&)> begins) {
+        desk here = sit();
+        heartbeat heart{loop_};
+        auto work = [&](execution&) -> awaitable<std::string> {
+            co_await begins(here);
+            throw std::runtime_error{"no network"};
+        };
+        auto all = [&]() -> awaitable<answer> {
+            auto out = co_await transact_at(here, payment(), work);
+            heart.stop();
+            co_return out;
+        };
+
+        const auto out = run_alone(all());
+
+        EXPECT_THROW(static_cast<void>(out.value()), std::runtime_error);
+        EXPECT_LT(heart.longest(), 1s);
+        EXPECT_FALSE(is_in_transaction(here.client));
+        EXPECT_TRUE(run_alone(pay_at(here, payment(), "7")).executed());
+    }
+
+    const std::string large_ = std::string(32U << 20U, 'x');
+};
+
+TEST_F(AsioLeftovers, AStatementOfWhichNotAllIsSentIsEnded) {
+    fail_after([&](desk& here) -> awaitable<void> {
+        const char* values[] = {large_.c_str()};
+        PQsendQueryParams(here.client.native(), "SELECT length($1::text)", 1, nullptr, values,
+                          nullptr, nullptr, 0);
+        co_return;
+    });
+}
+
+TEST_F(AsioLeftovers, ACopyOfWhichNotAllIsSentIsEnded) {
+    fail_after([&](desk& here) -> awaitable<void> {
+        co_await here.run("CREATE TEMP TABLE lines (line text)");
+        const auto copying = co_await here.run("COPY lines FROM STDIN");
+        EXPECT_EQ(copying, "");
+        PQputCopyData(here.client.native(), large_.data(), static_cast<int>(large_.size()));
+    });
+}
+
+TEST_F(AsioLeftovers, ACopyThatIsSlowToComeIsEnded) {
+    fail_after([](desk& here) -> awaitable<void> {
+        const auto copying = co_await here.run(
+            "COPY (SELECT repeat('x', 20000), CASE WHEN g > 3 THEN pg_sleep(5) END FROM "
+            "generate_series(1, 4) g) TO STDOUT");
+        EXPECT_EQ(copying, "");
+    });
+}
+
+// What does not fit into the socket waits in libpq, not in place, also the first time.
+TEST_F(AsioLeftovers, ALargeStatementOfBlindWorkDoesNotHoldUpTheLoop) {
+    sql("INSERT INTO " + payment_table() + " VALUES (1)");
+    desk first = sit();
+    desk second = sit();
+    heartbeat heart{loop_};
+    auto holds = [&](execution&) -> awaitable<std::string> {
+        co_await first.run("UPDATE " + payment_table() + " SET amount = 2");
+        while (!waits_for_lock(payment_table())) co_await pause(20ms);
+        co_await pause(1'500ms);
+        co_return "7";
+    };
+    auto queueing = [&] {
+        second.queue("UPDATE " + payment_table() + " SET amount = 3");
+        const char* values[] = {large_.c_str()};
+        PQsendQueryParams(second.client.native(), "SELECT length($1::text)", 1, nullptr, values,
+                          nullptr, nullptr, 0);
+        return std::string{"8"};
+    };
+    auto blind = [&]() -> awaitable<answer> {
+        co_await pause(200ms);
+        auto op =
+            engine_.async_transact_blind<std::string>(*second.port, payment("blind"), queueing);
+        auto out = co_await std::move(op);
+        heart.stop();
+        co_return out;
+    };
+    std::optional<answer> one;
+    std::optional<answer> two;
+    spawn(transact_at(first, payment(), holds), one);
+    spawn(blind(), two);
+
+    loop_.run();
+
+    EXPECT_TRUE(one->executed());
+    EXPECT_TRUE(two->executed());
+    EXPECT_LT(heart.longest(), 1s);
 }
 
 TEST_F(AsioTransaction, BadInputIsAnOutcomeBeforeAnythingIsSent) {

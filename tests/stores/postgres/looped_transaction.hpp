@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -80,14 +81,28 @@ public:
     result<void> expect_blind() override { return port_->expect_blind(); }
     [[nodiscard]] bool asks_to_repeat() const override { return port_->asks_to_repeat(); }
     void rollback() override { (void)run(port_->rollback()); }
+    void abandon() noexcept override { port_->abandon(); }
     [[nodiscard]] const void* connection() const override { return port_->connection(); }
 
 private:
     template <class T> T run(task<T> what) {
         std::optional<T> end;
-        start<T>(std::move(what), [&](T got) { end.emplace(std::move(got)); });
-        waits_->run_until([&] { return end.has_value(); });
+        std::exception_ptr thrown;
+        bool over = false;
+        start<bool>(kept(what, end, thrown), [&](bool) { over = true; });
+        waits_->run_until([&] { return over; });
+        if (thrown) std::rethrow_exception(thrown);
         return *std::move(end);
+    }
+    template <class T>
+    static task<bool> kept(task<T>& what, std::optional<T>& end, std::exception_ptr& thrown) {
+        try {
+            auto got = co_await what;
+            end.emplace(std::move(got));
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        co_return true;
     }
 
     std::unique_ptr<poll_waiter> waits_ = std::make_unique<poll_waiter>();

@@ -1,7 +1,9 @@
 // What the work, or the connection, may leave a transaction in.
 #include <thread>
+#include <utility>
 
 #include "stores/sql/doubt.hpp"
+#include "support/failing_memory.hpp"
 
 namespace semel {
 namespace {
@@ -71,6 +73,33 @@ TEST_F(PostgresLeftovers, NoWaitIsAMomentAndNotForEver) {
     });
 
     EXPECT_TRUE(holder.executed());
+}
+
+// Whatever fails behind the work, nobody is to find its key and its rows locked.
+TEST_F(PostgresLeftovers, AreNotLeftOpenWhereMemoryRunsOut) {
+    int nth = 1;
+    for (bool reached = true; reached; ++nth) {
+        database_client client;
+        auto port = port_on(client);
+        const auto key = "k" + std::to_string(nth);
+        ASSERT_TRUE(
+            engine_.transact<std::string>(port, payment("w" + key), [] { return std::string{"1"}; })
+                .executed());
+        try {
+            (void)engine_.transact<std::string>(port, payment(key), [&]() -> std::string {
+                client.sql("INSERT INTO " + payment_table() + " VALUES (5)");
+                testing_support::failing_allocation = nth;
+                throw std::runtime_error{"no"};
+            });
+        } catch (const std::exception&) {
+            // The work's own exception, or that there is no memory, as an exception or an outcome.
+        }
+        reached = std::exchange(testing_support::failing_allocation, 0) == 0;
+
+        EXPECT_TRUE(transact([] { return std::string{"7"}; }, payment(key)).executed()) << nth;
+    }
+    EXPECT_GT(nth, 3);
+    EXPECT_EQ(payments(), "0");
 }
 
 using PostgresDoubt = SqlDoubt;

@@ -20,13 +20,15 @@ public:
     public:
         explicit passing(gate& at) : at_(at) {}
         bool await_ready() const noexcept { return false; }
-        template <class Promise> void await_suspend(std::coroutine_handle<Promise> who) {
-            at_.waiting_.emplace(who);
+        template <class Promise> bool await_suspend(std::coroutine_handle<Promise> who) {
+            at_.take(resumption{who, turn_});
+            return turn_.suspends(who.promise().root);
         }
         int await_resume() const { return at_.toll_; }
 
     private:
         gate& at_;
+        handover turn_;
     };
 
     passing pass() { return passing{*this}; }
@@ -37,10 +39,23 @@ public:
         go();
     }
     void collapse() { waiting_.reset(); }
+    // What it does with whoever comes next.
+    enum class mood { keeps, opens, drops, throws };
+    void become(mood next) { mood_ = next; }
     [[nodiscard]] bool besieged() const { return waiting_.has_value(); }
 
 private:
+    void take(resumption who) {
+        switch (mood_) {
+        case mood::keeps: waiting_.emplace(std::move(who)); break;
+        case mood::opens: who(); break;
+        case mood::drops: break;
+        case mood::throws: throw std::runtime_error{"closed"};
+        }
+    }
+
     std::optional<resumption> waiting_;
+    mood mood_ = mood::keeps;
     int toll_ = 0;
 };
 
@@ -96,6 +111,47 @@ TEST(Task, GoesOnWhereItWaited) {
 
     EXPECT_EQ(got, 42);
     EXPECT_FALSE(at.besieged());
+}
+
+TEST(Task, WhatIsThereWhileTheWaitBeginsIsNotWaitedFor) {
+    gate at;
+    at.become(gate::mood::opens);
+    std::optional<int> got;
+
+    start<int>(two_through(at), [&](int end) { got = end; });
+
+    EXPECT_EQ(got, 0);
+}
+
+TEST(Task, AWaitThatIsDroppedWhileItBeginsEndsAllOfIt) {
+    gate at;
+    at.become(gate::mood::drops);
+    const auto witness = std::make_shared<int>(1);
+
+    start<int>(two_through(at), [witness](int) { FAIL(); });
+
+    EXPECT_EQ(witness.use_count(), 1);
+}
+
+TEST(Task, AWaitThatThrowsIsAnExceptionWhereItIsAwaited) {
+    gate at;
+    at.become(gate::mood::throws);
+    std::string caught;
+    auto tries = [](gate& on, std::string& words) -> task<int> {
+        try {
+            const int toll = co_await one_through(on);
+            co_return toll;
+        } catch (const std::runtime_error& thrown) {
+            words = thrown.what();
+        }
+        co_return 7;
+    };
+    int got = 0;
+
+    start<int>(tries(at, caught), [&](int end) { got = end; });
+
+    EXPECT_EQ(got, 7);
+    EXPECT_EQ(caught, "closed");
 }
 
 TEST(Task, ExceptionsComeOutOfWhatAwaitsThem) {
