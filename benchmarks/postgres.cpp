@@ -305,6 +305,7 @@ const std::vector<line>& lines() {
          {},
          &rates::replay_many,
          &rates::look_up},
+        // Callers share two threads, as the connections of pgbench do.
         {"postgres transact, 32 callers", "pgbench, same statements in the same shape",
          at_least(0.9), &rates::transact_many, &rates::shape_many},
         {"postgres transact, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT",
