@@ -20,6 +20,11 @@ inline thread_local int failing_allocation = 0;
     throw std::bad_alloc{};
 }
 
+// The library's own would not be of the same kind as what gives it back.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return std::malloc(size == 0 ? 1 : size);
+}
+
 [[gnu::noinline]] void operator delete(void* it) noexcept {
     std::free(it);
 }
