@@ -36,64 +36,8 @@ failure of_current_exception(effect possible) {
     }
 }
 
-raw_outcome counted(engine_core& core, raw_outcome with) {
-    bump(core.counters.outcomes[static_cast<std::size_t>(with.kind)]);
-    return with;
-}
-
-raw_outcome counted(engine_core& core, const plan& what, raw_outcome with) {
-    core.report(with, what);
-    return counted(core, std::move(with));
-}
-
-// An error at COMMIT does not mean "not committed": read again, adopt what is there, if it is ours.
-task<result<std::optional<record>>>
-committed_after_all(async_transaction_port& port, const plan& what, const transaction_pass& one) {
-    co_await port.rollback();
-    auto begun = co_await port.begin(on_locked::wait);
-    if (!begun) co_return std::move(begun).error();
-    auto now = co_await port.lock(what.id);
-    co_await port.rollback();
-    if (!now) co_return std::move(now).error();
-    if (!one.mine(*now)) co_return std::optional<record>{};
-    co_return std::move(now->stored);
-}
-
-task<result<void>> keep_failure(engine_core& core, async_transaction_port& port,
-                                transaction_pass& one) {
-    auto kept = co_await port.begin(on_locked::wait);
-    if (kept) {
-        auto written = co_await one.write_failure();
-        kept = std::move(written);
-    }
-    if (kept) {
-        auto committed = co_await port.commit();
-        kept = std::move(committed);
-    }
-    if (!kept) {
-        co_await port.rollback();
-        log_warning(*core.log, "a final failure could not be kept",
-                    {{"why", describe(kept.error())}});
-    }
-    co_return kept;
-}
-
-struct tried {
-    raw_outcome with;
-    bool again = false; // the whole transaction, once more
-    bool held = false;  // because another transaction holds the key
-};
-
-tried failed_with(failure why) {
-    return {.with = unavailable(why),
-            .again = why.code == errc::conflict && why.possible == effect::none};
-}
-
-// Before the work ran, nothing else can stand in the way.
-tried not_begun(failure why) {
-    tried made = failed_with(std::move(why));
-    made.held = made.again;
-    return made;
+raw_outcome in_progress_elsewhere() {
+    return {.kind = outcome_kind::in_progress, .retry_after = std::chrono::milliseconds{50}};
 }
 
 // What the caller gets if the last turn ends so, too: the work's own exception, or, where the work
@@ -106,164 +50,267 @@ raw_outcome asked_too_often(raw_outcome with) {
                                   "again"});
 }
 
-task<tried> finish_commit(async_transaction_port& port, const plan& what,
-                          const transaction_pass& one, raw_outcome with) {
-    auto committed = co_await port.commit();
-    if (committed) co_return tried{.with = std::move(with)};
-    failure why = std::move(committed).error();
-    if (why.possible == effect::none) {
-        co_await port.rollback();
-        co_return failed_with(std::move(why));
-    }
-    const auto landed = co_await committed_after_all(port, what, one);
-    if (!landed) {
-        raw_outcome unclear{.kind = outcome_kind::unconfirmed, .why = landed.error()};
-        co_return tried{.with = std::move(unclear)};
-    }
-    if (*landed) co_return tried{.with = std::move(with)};
-    why.possible = effect::none;
-    co_return failed_with(std::move(why));
+} // namespace
+
+// One call, from what was asked to its outcome. The outcome lies here until the end: coroutines
+// tell each other only how to go on.
+class transaction_flow {
+public:
+    transaction_flow(engine_core& core, async_transaction_port& port, transaction_work& work,
+                     transacting how)
+        : core_(core), port_(port), work_(work), how_(how) {}
+
+    task<nothing> run(request& what);
+    void abandon(); // after an exception out of run()
+    [[nodiscard]] raw_outcome take() { return std::move(with_); }
+
+private:
+    enum class next : std::uint8_t { end, again };       // again: the whole transaction, once more
+    enum class decided : std::uint8_t { yes, otherwise }; // otherwise: by the ordinary way
+
+    task<nothing> own();
+    task<next> try_once();
+    task<next> settle(const transaction_pass& one, failure why);
+    task<nothing> joined();
+    task<decided> blind();
+    task<result<std::optional<record>>> committed_after_all(const transaction_pass& one);
+    task<nothing> keep_failure(transaction_pass& one);
+    next failed_with(failure why);
+    void count();
+
+    engine_core& core_;
+    async_transaction_port& port_;
+    transaction_work& work_;
+    const transacting how_;
+    std::optional<plan> plan_;
+    raw_outcome with_;
+    bool held_ = false; // by another transaction, before the work ran
+};
+
+void transaction_flow::count() {
+    bump(core_.counters.outcomes[static_cast<std::size_t>(with_.kind)]);
 }
 
-task<tried> try_once(engine_core& core, async_transaction_port& port, const plan& what,
-                     transaction_work& work, transacting how) {
-    const auto locked = what.wait == wait_mode::wait ? on_locked::wait : on_locked::answer;
-    auto begun = co_await port.begin(locked);
-    if (!begun) co_return not_begun(std::move(begun).error());
-    transaction_pass one{core, port, what, work};
-    std::optional<result<raw_outcome>> done;
+task<nothing> transaction_flow::run(request& what) {
+    auto made = core_.make_plan(std::move(what));
+    if (!made) {
+        with_ = unavailable(std::move(made).error());
+        count();
+        co_return nothing{};
+    }
+    plan_ = *std::move(made);
+    if (open_key::held(port_.connection(), plan_->id)) {
+        with_ = unavailable(nested());
+        count();
+        co_return nothing{};
+    }
+    auto by = decided::otherwise;
+    if (how_ == transacting::joined) {
+        co_await joined();
+        by = decided::yes;
+    } else if (how_ == transacting::blind) {
+        by = co_await blind();
+    }
+    if (by == decided::otherwise) co_await own();
+    core_.report(with_, *plan_);
+    count();
+    co_return nothing{};
+}
+
+// A caller's own transaction is not ours to end.
+void transaction_flow::abandon() {
+    if (how_ != transacting::joined) port_.abandon();
+    with_ = unavailable(of_current_exception(effect::unknown));
+}
+
+transaction_flow::next transaction_flow::failed_with(failure why) {
+    const bool again = why.code == errc::conflict && why.possible == effect::none;
+    with_ = unavailable(std::move(why));
+    return again ? next::again : next::end;
+}
+
+// ---- BEGIN … COMMIT is ours ---------------------------------------------------------------------
+
+// Repeated inside when the database asks for it.
+task<nothing> transaction_flow::own() {
+    for (int turn = 0; turn < tries_max; ++turn) {
+        const auto then = co_await try_once();
+        if (held_ && plan_->wait == wait_mode::answer) {
+            with_ = in_progress_elsewhere();
+            break;
+        }
+        if (then == next::end) break;
+    }
+    co_return nothing{};
+}
+
+task<transaction_flow::next> transaction_flow::try_once() {
+    held_ = false;
+    const auto locked = plan_->wait == wait_mode::wait ? on_locked::wait : on_locked::answer;
+    auto begun = co_await port_.begin(locked);
+    if (!begun) {
+        const auto then = failed_with(std::move(begun).error());
+        held_ = then == next::again;
+        co_return then;
+    }
+    transaction_pass one{core_, port_, *plan_, work_, with_};
+    result<void> done;
     try {
-        auto ended = co_await one.run(how);
+        auto ended = co_await one.run(how_);
         done = std::move(ended);
     } catch (...) {
         done = of_current_exception(effect::none);
     }
     // Asked before the rollback, which is a statement too.
-    const bool asked = one.ran() && port.asks_to_repeat();
-    if (*done && one.wrote() && !asked) {
-        auto finished = co_await finish_commit(port, what, one, **std::move(done));
-        co_return finished;
+    const bool asked = one.ran() && port_.asks_to_repeat();
+    if (done && one.wrote() && !asked) {
+        auto committed = co_await port_.commit();
+        if (committed) co_return next::end;
+        const auto then = co_await settle(one, std::move(committed).error());
+        co_return then;
     }
-    co_await port.rollback();
-    if (!*done && !one.ran()) co_return not_begun(std::move(*done).error());
-    if (!*done) co_return failed_with(std::move(*done).error());
-    if (asked) co_return tried{.with = asked_too_often(**std::move(done)), .again = true};
-    if (one.failed_finally()) co_await keep_failure(core, port, one);
-    co_return tried{.with = **std::move(done)};
+    co_await port_.rollback();
+    if (!done) {
+        const auto then = failed_with(std::move(done).error());
+        // Before the work ran, nothing else can stand in the way.
+        held_ = then == next::again && !one.ran();
+        co_return then;
+    }
+    if (asked) {
+        with_ = asked_too_often(std::move(with_));
+        co_return next::again;
+    }
+    if (one.failed_finally()) co_await keep_failure(one);
+    co_return next::end;
 }
 
-// Nothing if the ordinary way has to decide.
-task<std::optional<raw_outcome>> try_blind(engine_core& core, async_transaction_port& port,
-                                           const plan& what, transaction_work& work) {
-    const auto begun = co_await port.begin_blind(what.id);
-    if (!begun) co_return std::nullopt; // it says why, if it cannot, either
-    transaction_pass one{core, port, what, work};
-    std::optional<result<raw_outcome>> done;
+// The COMMIT has failed, which may mean that nobody has heard how it went.
+task<transaction_flow::next> transaction_flow::settle(const transaction_pass& one, failure why) {
+    if (why.possible == effect::none) {
+        co_await port_.rollback();
+        co_return failed_with(std::move(why));
+    }
+    const auto landed = co_await committed_after_all(one);
+    if (!landed) {
+        with_ = {.kind = outcome_kind::unconfirmed, .why = landed.error()};
+        co_return next::end;
+    }
+    if (*landed) co_return next::end;
+    why.possible = effect::none;
+    co_return failed_with(std::move(why));
+}
+
+// An error at COMMIT does not mean "not committed": read again, adopt what is there, if it is ours.
+task<result<std::optional<record>>>
+transaction_flow::committed_after_all(const transaction_pass& one) {
+    co_await port_.rollback();
+    auto begun = co_await port_.begin(on_locked::wait);
+    if (!begun) co_return std::move(begun).error();
+    auto now = co_await port_.lock(plan_->id);
+    co_await port_.rollback();
+    if (!now) co_return std::move(now).error();
+    if (!one.mine(*now)) co_return std::optional<record>{};
+    co_return std::move(now->stored);
+}
+
+task<nothing> transaction_flow::keep_failure(transaction_pass& one) {
+    auto kept = co_await port_.begin(on_locked::wait);
+    if (kept) {
+        auto written = co_await one.write_failure();
+        kept = std::move(written);
+    }
+    if (kept) {
+        auto committed = co_await port_.commit();
+        kept = std::move(committed);
+    }
+    if (!kept) {
+        co_await port_.rollback();
+        log_warning(*core_.log, "a final failure could not be kept",
+                    {{"why", describe(kept.error())}});
+    }
+    co_return nothing{};
+}
+
+// ---- blind --------------------------------------------------------------------------------------
+
+task<transaction_flow::decided> transaction_flow::blind() {
+    const auto begun = co_await port_.begin_blind(plan_->id);
+    if (!begun) co_return decided::otherwise; // it says why, if it cannot, either
+    transaction_pass one{core_, port_, *plan_, work_, with_};
+    result<void> done;
     try {
         auto ended = co_await one.run_blind(); // it commits, too
         done = std::move(ended);
     } catch (...) {
         done = of_current_exception(effect::unknown);
     }
-    if (*done) co_return **std::move(done);
-    failure why = std::move(*done).error();
+    if (done) co_return decided::yes;
+    failure why = std::move(done).error();
     if (why.possible == effect::none) {
         // Also where a statement of the work has failed: a repeat may do what cannot be done twice.
-        co_await port.rollback();
-        co_return std::nullopt;
+        co_await port_.rollback();
+        co_return decided::otherwise;
     }
-    const auto landed = co_await committed_after_all(port, what, one);
+    const auto landed = co_await committed_after_all(one);
     if (landed && *landed) {
-        raw_outcome with = one.own();
-        with.by = (*landed)->holder;
-        with.expires_at = (*landed)->expires_at;
-        co_return with;
+        with_ = one.own();
+        with_.by = (*landed)->holder;
+        with_.expires_at = (*landed)->expires_at;
+        co_return decided::yes;
     }
     // What is not there may yet come: the key was not locked before all of it was sent.
-    raw_outcome unclear{.kind = outcome_kind::unconfirmed,
-                        .why = landed ? std::move(why) : landed.error()};
-    co_return unclear;
+    with_ = {.kind = outcome_kind::unconfirmed,
+             .why = landed ? std::move(why) : landed.error()};
+    co_return decided::yes;
 }
 
-raw_outcome in_progress_elsewhere() {
-    return {.kind = outcome_kind::in_progress, .retry_after = std::chrono::milliseconds{50}};
-}
+// ---- the transaction is the caller's ------------------------------------------------------------
 
-// BEGIN … COMMIT is ours; repeated inside when the database asks for it.
-task<raw_outcome> transact_own(engine_core& core, async_transaction_port& port, const plan& what,
-                               transaction_work& work, transacting how) {
-    tried last;
-    for (int turn = 0; turn < tries_max; ++turn) {
-        auto next = co_await try_once(core, port, what, work, how);
-        last = std::move(next);
-        if (last.held && what.wait == wait_mode::answer) co_return in_progress_elsewhere();
-        if (!last.again) break;
+// Never committed here.
+task<nothing> transaction_flow::joined() {
+    auto begun = co_await port_.join();
+    if (!begun) {
+        with_ = unavailable(std::move(begun).error());
+        co_return nothing{};
     }
-    co_return std::move(last.with);
-}
-
-// The transaction is the caller's; never committed here.
-task<raw_outcome> transact_joined(engine_core& core, async_transaction_port& port, const plan& what,
-                                  transaction_work& work) {
-    auto joined = co_await port.join();
-    if (!joined) co_return unavailable(std::move(joined).error());
-    transaction_pass one{core, port, what, work};
-    std::optional<result<raw_outcome>> done;
+    transaction_pass one{core_, port_, *plan_, work_, with_};
+    result<void> done;
     try {
         auto ended = co_await one.run(transacting::joined);
         done = std::move(ended);
     } catch (...) {
         done = of_current_exception(effect::none);
     }
-    if (!*done) co_return unavailable(std::move(*done).error());
-    co_return **std::move(done);
+    if (!done) with_ = unavailable(std::move(done).error());
+    co_return nothing{};
 }
 
-task<raw_outcome> transact_one(engine_core& core, async_transaction_port& port, request what,
-                               transaction_work& work, transacting how) {
-    auto made = core.make_plan(std::move(what));
-    if (!made) co_return counted(core, unavailable(std::move(made).error()));
-    if (open_key::held(port.connection(), made->id)) {
-        co_return counted(core, unavailable(nested()));
-    }
-    if (how == transacting::joined) {
-        auto with = co_await transact_joined(core, port, *made, work);
-        co_return counted(core, *made, std::move(with));
-    }
-    if (how == transacting::blind) {
-        auto done = co_await try_blind(core, port, *made, work);
-        if (done) co_return counted(core, *made, *std::move(done));
-    }
-    auto with = co_await transact_own(core, port, *made, work, how);
-    co_return counted(core, *made, std::move(with));
-}
-
-} // namespace
+// ---- for callers who block, and who do not ------------------------------------------------------
 
 raw_outcome transact(engine_core& core, transaction_port& port, request what, detail::work& work,
                      transacting how) {
     blocking_port on{port};
     blocking_work runs{work};
+    transaction_flow flow{core, on, runs, how};
     try {
-        return transact_one(core, on, std::move(what), runs, how).get();
+        flow.run(what).get();
     } catch (...) {
-        if (how != transacting::joined) port.abandon();
+        flow.abandon();
         throw;
     }
+    return flow.take();
 }
 
 task<raw_outcome> transact(std::shared_ptr<engine_core> core, async_transaction_port& port,
                            request what, engine::started_work work, transacting how) {
     async_work runs{work};
-    std::optional<raw_outcome> with;
+    transaction_flow flow{*core, port, runs, how};
     try {
-        auto ended = co_await transact_one(*core, port, std::move(what), runs, how);
-        with = std::move(ended);
+        co_await flow.run(what);
     } catch (...) {
-        if (how != transacting::joined) port.abandon();
-        with = unavailable(of_current_exception(effect::unknown));
+        flow.abandon();
     }
-    co_return *std::move(with);
+    co_return flow.take();
 }
 
 } // namespace semel

@@ -18,10 +18,10 @@ failure not_this_way() {
 } // namespace
 
 transaction_pass::transaction_pass(engine_core& core, async_transaction_port& port,
-                                   const plan& what, transaction_work& work)
-    : core_(core), port_(port), plan_(what), work_(work), owner_(core.new_owner()) {}
+                                   const plan& what, transaction_work& work, raw_outcome& to)
+    : core_(core), port_(port), plan_(what), work_(work), to_(to), owner_(core.new_owner()) {}
 
-task<result<raw_outcome>> transaction_pass::run(transacting how) {
+task<result<void>> transaction_pass::run(transacting how) {
     auto locked = co_await port_.lock(plan_.id);
     if (!locked) co_return std::move(locked).error();
     const record* before = locked->stored ? &*locked->stored : nullptr;
@@ -30,7 +30,8 @@ task<result<raw_outcome>> transaction_pass::run(transacting how) {
     auto* started = std::get_if<answers::started>(&begun.said);
     if (started == nullptr) {
         port_.leave(plan_.id);
-        co_return outcome_of({.said = std::move(begun.said), .now = locked->at.now});
+        to_ = outcome_of({.said = std::move(begun.said), .now = locked->at.now});
+        co_return result<void>{};
     }
     if (how == transacting::blind) {
         if (auto ready = port_.expect_blind(); !ready) co_return std::move(ready).error();
@@ -43,13 +44,19 @@ task<result<raw_outcome>> transaction_pass::run(transacting how) {
     ending_ = ending_of(std::move(end), plan_, *started, view.take_ref());
     if (!std::holds_alternative<commands::complete>(ending_->what)) {
         port_.leave(plan_.id);
-        co_return ending_->own;
+        to_ = std::move(ending_->own);
+        co_return result<void>{};
     }
-    auto written = co_await write(*begun.after, locked->at);
-    co_return written;
+    const applied done = complete(*begun.after, locked->at);
+    auto saved = co_await port_.save(plan_.id, *done.after, seen_fence_);
+    if (!saved) co_return saved;
+    wrote_ = true;
+    to_ = std::move(ending_->own);
+    to_.expires_at = done.after->expires_at;
+    co_return result<void>{};
 }
 
-task<result<raw_outcome>> transaction_pass::run_blind() {
+task<result<void>> transaction_pass::run_blind() {
     // As if there were no record and time began now.
     const instant now{};
     applied begun = apply(nullptr, begin_of(plan_, owner_), now);
@@ -63,9 +70,10 @@ task<result<raw_outcome>> transaction_pass::run_blind() {
     const applied done = complete(*begun.after, now);
     auto kept = co_await port_.commit_blind(plan_.id, *done.after);
     if (!kept) co_return std::move(kept).error();
-    ending_->own.by.fence = kept->fence;
-    ending_->own.expires_at = kept->expires_at;
-    co_return std::move(ending_->own);
+    to_ = std::move(ending_->own);
+    to_.by.fence = kept->fence;
+    to_.expires_at = kept->expires_at;
+    co_return result<void>{};
 }
 
 bool transaction_pass::failed_finally() const {
@@ -97,15 +105,6 @@ bool transaction_pass::mine(const locked_record& now) const {
 applied transaction_pass::complete(const record& begun, const instant& at) {
     if (ending_->own.result.kind == result_kind::tombstone) bump(core_.counters.tombstones);
     return apply(&begun, std::move(ending_->what), at);
-}
-
-task<result<raw_outcome>> transaction_pass::write(const record& begun, const instant& at) {
-    const applied done = complete(begun, at);
-    auto saved = co_await port_.save(plan_.id, *done.after, seen_fence_);
-    if (!saved) co_return std::move(saved).error();
-    wrote_ = true;
-    ending_->own.expires_at = done.after->expires_at;
-    co_return std::move(ending_->own);
 }
 
 } // namespace semel

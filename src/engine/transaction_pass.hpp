@@ -17,14 +17,15 @@ class engine_core;
 
 class transaction_pass {
 public:
+    // `to` is what the caller is told, set by a run that ends well.
     transaction_pass(engine_core& core, async_transaction_port& port, const plan& what,
-                     transaction_work& work);
+                     transaction_work& work, raw_outcome& to);
 
     // Locks, judges, runs, writes. The caller commits if `wrote()`, and rolls back otherwise.
-    task<result<raw_outcome>> run(transacting how);
+    task<result<void>> run(transacting how);
 
     // The same without a look, in a transaction that has begun blind; commits.
-    task<result<raw_outcome>> run_blind();
+    task<result<void>> run_blind();
 
     // After a rollback: a final failure is kept by a transaction of its own.
     [[nodiscard]] bool failed_finally() const;
@@ -38,12 +39,12 @@ public:
 
 private:
     applied complete(const record& begun, const instant& at);
-    task<result<raw_outcome>> write(const record& begun, const instant& at);
 
     engine_core& core_;
     async_transaction_port& port_;
     const plan& plan_;
     transaction_work& work_;
+    raw_outcome& to_;
     const owner_id owner_;
     std::uint64_t seen_fence_ = 0;
     std::optional<ending> ending_;

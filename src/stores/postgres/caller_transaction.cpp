@@ -67,29 +67,45 @@ void caller_transaction::forget_lost_connection() {
     if (on_.forget_lost()) prepared_ = false;
 }
 
+// Mostly there is nothing to wait for.
 task<result<void>> caller_transaction::begin(on_locked locked) {
+    const bool usable = PQstatus(handle_) == CONNECTION_OK && !on_.lost();
+    if (!usable || !prepared_) return begin_unprepared(locked);
+    return task<result<void>>{start(locked)};
+}
+
+task<result<void>> caller_transaction::begin_unprepared(on_locked locked) {
     if (PQstatus(handle_) != CONNECTION_OK) {
         auto back = co_await reconnect();
         if (!back) co_return back;
     }
     forget_lost_connection();
-    if (auto idle = check_idle(); !idle) co_return idle;
-    if (PQtransactionStatus(handle_) != PQTRANS_IDLE) {
-        co_return refused(errc::invalid_argument, "the connection is in a transaction already; end "
-                                                  "it, or use execute_in");
-    }
+    if (auto fits = check_outside(); !fits) co_return fits;
     on_.do_not_block();
     if (!prepared_) {
         auto ready = co_await prepare();
         if (!ready) co_return ready;
     }
+    co_return start(locked);
+}
+
+result<void> caller_transaction::check_outside() {
+    if (auto idle = check_idle(); !idle) return idle;
+    if (PQtransactionStatus(handle_) == PQTRANS_IDLE) return {};
+    return refused(errc::invalid_argument, "the connection is in a transaction already; end it, or "
+                                           "use execute_in");
+}
+
+// BEGIN itself waits for the first lock.
+result<void> caller_transaction::start(on_locked locked) {
+    if (auto fits = check_outside(); !fits) return fits;
     watch_errors(handle_);
     owner_ = owner::us;
     begun_ = false;
     locked_ = locked;
     held_.clear();
     unsent_.reset();
-    co_return result<void>{};
+    return {};
 }
 
 task<result<void>> caller_transaction::join() {
@@ -175,8 +191,18 @@ task<result<locked_record>> caller_transaction::lock(const record_id& id) {
     held_key key{.id = id, .outermost = !begun_};
     if (!key.outermost) key.token = new_token();
     const auto number = big_endian(lock_number(options_.table_prefix, id));
-    auto got = co_await try_lock(key, number);
+    const auto calls = way_in(key, number);
+    auto got = co_await on_.pipeline(calls);
+    if (!got && has_forgotten(got.error())) {
+        prepared_ = false;
+        if (!begun_) {
+            auto again = co_await ask_prepared(calls);
+            got = std::move(again);
+        }
+    }
     if (!got) co_return std::move(got).error();
+    begun_ = true;
+    left_token_.clear();
     auto fits = check_isolation(mark_of(*got).bytes(0, isolation_column));
     if (!fits && key.outermost && !says_level_) {
         // The session has another default. From now on it costs this one a word.
@@ -197,14 +223,19 @@ task<result<locked_record>> caller_transaction::lock(const record_id& id) {
         if (!waited) co_return std::move(waited).error();
         got = std::move(waited);
     }
-    auto read = co_await read_locked(*std::move(got), std::move(key));
+    auto read = read_look(got->back(), key);
+    if (!read || key.has_checkpoints) {
+        auto whole = co_await read_whole(std::move(read), key);
+        read = std::move(whole);
+    }
+    if (read) held_.push_back(std::move(key));
     co_return read;
 }
 
 // Nobody else holds most keys, so the look-up rides along and is mostly the one that counts.
-task<result<std::vector<rows>>> caller_transaction::try_lock(const held_key& key,
-                                                             const number& of) {
+std::vector<call> caller_transaction::way_in(const held_key& key, const number& of) const {
     std::vector<call> calls;
+    calls.reserve(3);
     const auto& begin = says_level_ ? texts_.begin_committed : texts_.begin;
     if (!begun_) calls.push_back({begin.name, {}});
     if (key.outermost) {
@@ -213,17 +244,13 @@ task<result<std::vector<rows>>> caller_transaction::try_lock(const held_key& key
         calls.push_back({texts_.mark_joined.name, {view(of), view(key.token), view(left_token_)}});
     }
     calls.push_back({texts_.look.name, id_values(key.id)});
+    return calls;
+}
+
+task<result<std::vector<rows>>> caller_transaction::ask_prepared(std::span<const call> calls) {
+    auto ready = co_await prepare();
+    if (!ready) co_return std::move(ready).error();
     auto got = co_await on_.pipeline(calls);
-    if (!got && has_forgotten(got.error())) {
-        prepared_ = false;
-        if (begun_) co_return got;
-        auto ready = co_await prepare();
-        if (!ready) co_return std::move(ready).error();
-        auto again = co_await on_.pipeline(calls);
-        got = std::move(again);
-    }
-    if (got) begun_ = true;
-    if (got) left_token_.clear();
     co_return got;
 }
 
@@ -291,15 +318,18 @@ void caller_transaction::leave(const record_id& id) {
 
 task<result<void>> caller_transaction::save(const record_id& id, const record& after,
                                             std::uint64_t seen_fence) {
+    using done = task<result<void>>;
     auto key = take_held(id);
-    if (!key) co_return broken("the record was not locked in this transaction");
-    if (auto fits = check_work_left(); !fits) co_return fits;
+    if (!key) return done{broken("the record was not locked in this transaction")};
+    if (auto fits = check_work_left(); !fits) return done{std::move(fits)};
     unsent_write made = make_write(*std::move(key), after, seen_fence);
     // Our own COMMIT follows at once and takes it along; what a caller commits must be there now.
-    if (owner_ == owner::us && made.key.outermost) {
-        unsent_ = std::move(made);
-        co_return result<void>{};
-    }
+    if (owner_ != owner::us || !made.key.outermost) return write(std::move(made));
+    unsent_ = std::move(made);
+    return done{result<void>{}};
+}
+
+task<result<void>> caller_transaction::write(unsent_write made) {
     std::vector<call> calls;
     add_calls(calls, made);
     calls.push_back({texts_.unmark.name, {view(made.key.token)}});
@@ -316,6 +346,7 @@ task<result<void>> caller_transaction::commit() {
     owner_ = owner::nobody;
     if (auto fits = check_work_left(); !fits) co_return fits;
     std::vector<call> calls;
+    calls.reserve(3);
     if (unsent) add_calls(calls, *unsent);
     calls.push_back({texts_.commit.name, {}});
     auto done = co_await on_.pipeline(calls);

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,21 +65,26 @@ private:
         value_row record;
     };
 
+    task<result<void>> begin_unprepared(on_locked locked);
+    result<void> start(on_locked locked);
     result<void> check_idle();
+    result<void> check_outside();
     result<void> check_work_left();
     void forget_lost_connection();
     task<result<void>> check_tables();
     task<result<void>> prepare();
     task<result<void>> reconnect();
     result<void> check_same_place(const rows& seen);
-    task<result<std::vector<rows>>> try_lock(const held_key& key, const number& of);
+    [[nodiscard]] std::vector<call> way_in(const held_key& key, const number& of) const;
+    task<result<std::vector<rows>>> ask_prepared(std::span<const call> calls);
     task<result<std::vector<rows>>> wait_for_lock(const held_key& key, const number& of);
-    task<result<locked_record>> read_locked(std::vector<rows> got, held_key key);
-    task<result<locked_record>> read_once(const rows& seen, held_key& key);
+    result<locked_record> read_look(const rows& seen, held_key& key);
+    task<result<locked_record>> read_whole(result<locked_record> read, held_key& key);
     [[nodiscard]] std::optional<held_key> take_held(const record_id& id);
     task<result<void>> read_steps(const held_key& key, std::vector<checkpoint>& to);
     [[nodiscard]] unsent_write make_write(held_key key, const record& after,
                                           std::uint64_t seen_fence);
+    task<result<void>> write(unsent_write made);
     void add_calls(std::vector<call>& to, const unsent_write& from) const;
     [[nodiscard]] failure explain(failure why) const;
 

@@ -19,42 +19,42 @@ constexpr int looks_max = 10;
 
 } // namespace
 
-// A lease does not take the lock: it may get checkpoints, or lose them, between the look and the
-// one behind it.
-task<result<locked_record>> caller_transaction::read_locked(std::vector<rows> got, held_key key) {
-    auto made = co_await read_once(got.back(), key);
-    for (int turn = 1; turn < looks_max && !made && made.error().code == errc::corrupt; ++turn) {
-        const std::vector<call> again{{texts_.look.name, id_values(key.id)}};
-        auto seen = co_await on_.pipeline(again);
-        if (!seen) co_return std::move(seen).error();
-        auto once_more = co_await read_once(seen->back(), key);
-        made = std::move(once_more);
-    }
-    if (made) held_.push_back(std::move(key));
-    co_return made;
-}
-
-task<result<locked_record>> caller_transaction::read_once(const rows& seen, held_key& key) {
+result<locked_record> caller_transaction::read_look(const rows& seen, held_key& key) {
     if (seen.count() == 0) {
-        co_return refused(errc::corrupt, "the fence floor is missing in the table " +
-                                             options_.table_prefix + "meta; restore it");
+        return refused(errc::corrupt, "the fence floor is missing in the table " +
+                                          options_.table_prefix + "meta; restore it");
     }
-    if (auto same = check_same_place(seen); !same) co_return std::move(same).error();
+    if (auto same = check_same_place(seen); !same) return std::move(same).error();
     key.table = seen.bytes(0, table_column);
     locked_record made{
         .stored = {},
         .at = {.now = read_timestamp(seen.bytes(0, now_column)),
                .fence_floor = static_cast<std::uint64_t>(seen.integer(0, floor_column))}};
-    if (seen.is_null(0, record_column)) co_return made;
+    if (seen.is_null(0, record_column)) return made;
     auto read = read_record(seen.bytes(0, record_column));
-    if (!read) co_return std::move(read).error();
+    if (!read) return std::move(read).error();
     key.has_checkpoints = !read->checkpoints.empty();
     key.seen_at = read->updated_at;
     made.stored = *std::move(read);
-    if (!key.has_checkpoints) co_return made;
-    auto filled = co_await read_steps(key, made.stored->checkpoints);
-    if (!filled) co_return std::move(filled).error();
-    co_return made;
+    return made;
+}
+
+// With its checkpoints. A lease does not take the lock: it may get some, or lose them, between the
+// look and the one behind it.
+task<result<locked_record>> caller_transaction::read_whole(result<locked_record> read,
+                                                           held_key& key) {
+    for (int turn = 1;; ++turn) {
+        if (read && key.has_checkpoints) {
+            auto filled = co_await read_steps(key, read->stored->checkpoints);
+            if (!filled) read = std::move(filled).error();
+        }
+        if (read || read.error().code != errc::corrupt || turn == looks_max) co_return read;
+        const std::vector<call> again{{texts_.look.name, id_values(key.id)}};
+        auto seen = co_await on_.pipeline(again);
+        if (!seen) co_return std::move(seen).error();
+        key.has_checkpoints = false;
+        read = read_look(seen->back(), key);
+    }
 }
 
 task<result<void>> caller_transaction::read_steps(const held_key& key,

@@ -283,6 +283,7 @@ std::optional<result<std::vector<rows>>> connection::add(collection& to, rows on
     }
     to.committed = one.tag() == "COMMIT";
     if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
+        if (to.got.empty()) to.got.reserve(sent_);
         to.got.push_back(std::move(one));
     } else if (!to.error && status == PGRES_FATAL_ERROR) {
         to.error = failure_of({.state = field(one.native(), PG_DIAG_SQLSTATE),

@@ -42,16 +42,11 @@ void dialogue::do_not_block() {
 // ---- asking -------------------------------------------------------------------------------------
 
 task<result<std::vector<rows>>> dialogue::pipeline(std::span<const call> calls) {
-    if (waits_ != nullptr) return pipeline_later(calls);
-    return task<result<std::vector<rows>>>{on_->pipeline(calls, no_deadline)};
-}
-
-task<result<std::vector<rows>>> dialogue::pipeline_later(std::span<const call> calls) {
+    using answers = result<std::vector<rows>>;
+    if (waits_ == nullptr) return task<answers>{on_->pipeline(calls, no_deadline)};
     do_not_block();
-    auto sent = on_->send(calls);
-    if (!sent) co_return std::move(sent).error();
-    auto got = co_await collect(connection::mode::pipeline);
-    co_return got;
+    if (auto sent = on_->send(calls); !sent) return task<answers>{std::move(sent).error()};
+    return collect(connection::mode::pipeline);
 }
 
 task<result<std::vector<rows>>> dialogue::collect(connection::mode how, local_time deadline) {

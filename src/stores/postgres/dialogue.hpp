@@ -24,13 +24,15 @@ public:
     dialogue(pg_conn* handle, socket_waiter* waits)
         : handle_(handle), waits_(waits), on_(connection::borrow(handle)) {}
 
-    // As those of `connection`. What the calls refer to must live until the end.
+    // As those of `connection`. What the calls refer to must live until the end. A pipeline is sent
+    // at once, not when it is awaited.
     [[nodiscard]] task<result<std::vector<rows>>> pipeline(std::span<const call> calls);
     [[nodiscard]] task<result<rows>> query(std::string sql, local_time deadline = no_deadline);
     [[nodiscard]] task<result<void>> prepare(std::span<const preparation> all);
     [[nodiscard]] result<void> queue(std::span<const call> calls) { return on_->queue(calls); }
     [[nodiscard]] result<void> queue_text(const std::string& sql) { return on_->queue_text(sql); }
     [[nodiscard]] bool owners_failed() const { return on_->owners_failed(); }
+    [[nodiscard]] bool lost() const { return on_->lost(); }
 
     // What PQgetResult() gives, of a query of the owner's.
     [[nodiscard]] task<pg_result*> next();
@@ -88,7 +90,6 @@ private:
     void wait(interest what, local_time deadline, unique_function<void(woken)> then);
     [[nodiscard]] task<result<std::vector<rows>>> collect(connection::mode how,
                                                           local_time deadline = no_deadline);
-    [[nodiscard]] task<result<std::vector<rows>>> pipeline_later(std::span<const call> calls);
     [[nodiscard]] task<result<void>> end_queries();
     [[nodiscard]] task<bool> connect_again(local_time deadline);
 
