@@ -88,7 +88,7 @@ SOURCE_LAYERS = {
 
 # Public headers by the layer that implements them.
 PUBLIC_HEADERS = {
-    "base": ["assert", "function", "result", "runtime", "task", "time"],
+    "base": ["assert", "detail/frame_memory", "function", "result", "runtime", "task", "time"],
     "log": ["log"],
     "fingerprint": ["canonical_json", "fingerprint", "key"],
     "core": ["audit", "command", "logical", "metrics", "policy", "record", "record_machine",

@@ -46,6 +46,7 @@ template <class Work> auto begun(Work& work, execution& run) {
 template <class T, class Work> struct asio_state : typed_end<T> {
     explicit asio_state(Work w) : work(std::move(w)) {}
     Work work;
+    raw_outcome raw; // on its way to the handler
 };
 
 template <class T, class Work>
@@ -70,13 +71,14 @@ boost::asio::awaitable<work_end> awaited(std::shared_ptr<asio_state<T, Work>> st
 template <class T, class Work, class Executor>
 void start_on(const Executor& executor, std::shared_ptr<asio_state<T, Work>> state, execution& run,
               unique_function<void(work_end)> done) {
-    auto ended = std::make_shared<unique_function<void(work_end)>>(std::move(done));
     if constexpr (is_awaitable<decltype(begun(state->work, run))>::value) {
-        boost::asio::co_spawn(executor, awaited<T, Work>(std::move(state), run),
-                              [ended](std::exception_ptr thrown, work_end end) {
-                                  (*ended)(thrown ? work_end{threw_end{thrown}} : std::move(end));
-                              });
+        boost::asio::co_spawn(
+            executor, awaited<T, Work>(std::move(state), run),
+            [ended = std::move(done)](std::exception_ptr thrown, work_end end) mutable {
+                ended(thrown ? work_end{threw_end{thrown}} : std::move(end));
+            });
     } else {
+        auto ended = std::make_shared<unique_function<void(work_end)>>(std::move(done));
         boost::asio::post(executor, [state = std::move(state), &run, ended] {
             try {
                 (*ended)(state->ended(called<T>(state->work, run)));
@@ -122,11 +124,12 @@ auto completion_of(Handler&& given, std::shared_ptr<State> state) {
     auto guard = boost::asio::make_work_guard(executor);
     return [handler = std::move(handler), executor, guard = std::move(guard),
             state = std::move(state)](raw_outcome raw) mutable {
+        state->raw = std::move(raw);
         // The guard goes along: whoever runs this may be slower to end than the loop that it keeps
         // running.
         boost::asio::post(executor, [handler = std::move(handler), state = std::move(state),
-                                     raw = std::move(raw), guard = std::move(guard)]() mutable {
-            std::move(handler)(state->finish(std::move(raw)));
+                                     guard = std::move(guard)]() mutable {
+            std::move(handler)(state->finish(std::move(state->raw)));
         });
     };
 }

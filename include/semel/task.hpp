@@ -10,11 +10,13 @@
 
 #include <atomic>
 #include <coroutine>
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <utility>
 
 #include "semel/assert.hpp"
+#include "semel/detail/frame_memory.hpp"
 #include "semel/function.hpp"
 
 namespace semel {
@@ -24,6 +26,9 @@ namespace detail {
 struct any_promise {
     std::coroutine_handle<> parent = {}; // goes on at the end
     std::coroutine_handle<> root = {};   // the outermost one, which owns all others; none: blocking
+
+    static void* operator new(std::size_t bytes) { return take_frame(bytes); }
+    static void operator delete(void* at, std::size_t bytes) { give_frame(at, bytes); }
 };
 
 // Goes on with whoever waits for the end.

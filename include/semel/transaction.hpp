@@ -133,7 +133,7 @@ public:
 
     virtual task<result<void>> begin(on_locked locked) = 0;
     virtual task<result<void>> join() = 0;
-    virtual task<result<locked_record>> lock(const record_id& id) = 0;
+    virtual task<result<void>> lock(const record_id& id, locked_record& to) = 0;
     virtual task<result<void>> save(const record_id& id, const record& after,
                                     std::uint64_t seen_fence) = 0;
     virtual void leave(const record_id& id) = 0;

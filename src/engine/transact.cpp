@@ -65,7 +65,7 @@ public:
     [[nodiscard]] raw_outcome take() { return std::move(with_); }
 
 private:
-    enum class next : std::uint8_t { end, again };       // again: the whole transaction, once more
+    enum class next : std::uint8_t { end, again };        // again: the whole transaction, once more
     enum class decided : std::uint8_t { yes, otherwise }; // otherwise: by the ordinary way
 
     task<nothing> own();
@@ -206,11 +206,12 @@ transaction_flow::committed_after_all(const transaction_pass& one) {
     co_await port_.rollback();
     auto begun = co_await port_.begin(on_locked::wait);
     if (!begun) co_return std::move(begun).error();
-    auto now = co_await port_.lock(plan_->id);
+    locked_record now;
+    auto read = co_await port_.lock(plan_->id, now);
     co_await port_.rollback();
-    if (!now) co_return std::move(now).error();
-    if (!one.mine(*now)) co_return std::optional<record>{};
-    co_return std::move(now->stored);
+    if (!read) co_return std::move(read).error();
+    if (!one.mine(now)) co_return std::optional<record>{};
+    co_return std::move(now.stored);
 }
 
 task<nothing> transaction_flow::keep_failure(transaction_pass& one) {
@@ -259,8 +260,7 @@ task<transaction_flow::decided> transaction_flow::blind() {
         co_return decided::yes;
     }
     // What is not there may yet come: the key was not locked before all of it was sent.
-    with_ = {.kind = outcome_kind::unconfirmed,
-             .why = landed ? std::move(why) : landed.error()};
+    with_ = {.kind = outcome_kind::unconfirmed, .why = landed ? std::move(why) : landed.error()};
     co_return decided::yes;
 }
 

@@ -20,7 +20,12 @@ public:
 
     task<result<void>> begin(on_locked locked) override { return ended(of_.begin(locked)); }
     task<result<void>> join() override { return ended(of_.join()); }
-    task<result<locked_record>> lock(const record_id& id) override { return ended(of_.lock(id)); }
+    task<result<void>> lock(const record_id& id, locked_record& to) override {
+        auto got = of_.lock(id);
+        if (!got) return ended<result<void>>(std::move(got).error());
+        to = *std::move(got);
+        return ended(result<void>{});
+    }
     task<result<void>> save(const record_id& id, const record& after,
                             std::uint64_t seen_fence) override {
         return ended(of_.save(id, after, seen_fence));

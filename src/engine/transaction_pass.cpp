@@ -22,37 +22,40 @@ transaction_pass::transaction_pass(engine_core& core, async_transaction_port& po
     : core_(core), port_(port), plan_(what), work_(work), to_(to), owner_(core.new_owner()) {}
 
 task<result<void>> transaction_pass::run(transacting how) {
-    auto locked = co_await port_.lock(plan_.id);
-    if (!locked) co_return std::move(locked).error();
-    const record* before = locked->stored ? &*locked->stored : nullptr;
+    locked_record locked;
+    auto read = co_await port_.lock(plan_.id, locked);
+    if (!read) co_return read;
+    const record* before = locked.stored ? &*locked.stored : nullptr;
     seen_fence_ = before == nullptr ? 0 : before->holder.fence;
-    applied begun = apply(before, begin_of(plan_, owner_), locked->at);
-    auto* started = std::get_if<answers::started>(&begun.said);
-    if (started == nullptr) {
+    applied now = apply(before, begin_of(plan_, owner_), locked.at);
+    if (!std::holds_alternative<answers::started>(now.said)) {
         port_.leave(plan_.id);
-        to_ = outcome_of({.said = std::move(begun.said), .now = locked->at.now});
+        to_ = outcome_of({.said = std::move(now.said), .now = locked.at.now});
         co_return result<void>{};
     }
     if (how == transacting::blind) {
-        if (auto ready = port_.expect_blind(); !ready) co_return std::move(ready).error();
+        if (auto ready = port_.expect_blind(); !ready) co_return ready;
     }
-    transaction_run view{plan_, *started};
-    execution handed{view};
     const open_key mine{port_.connection(), plan_.id};
-    ran_ = true;
-    detail::work_end end = co_await work_.run(handed);
-    ending_ = ending_of(std::move(end), plan_, *started, view.take_ref());
+    {
+        const auto& started = std::get<answers::started>(now.said);
+        transaction_run view{plan_, started};
+        execution handed{view};
+        ran_ = true;
+        detail::work_end end = co_await work_.run(handed);
+        ending_ = ending_of(std::move(end), plan_, started, view.take_ref());
+    }
     if (!std::holds_alternative<commands::complete>(ending_->what)) {
         port_.leave(plan_.id);
         to_ = std::move(ending_->own);
         co_return result<void>{};
     }
-    const applied done = complete(*begun.after, locked->at);
-    auto saved = co_await port_.save(plan_.id, *done.after, seen_fence_);
+    now = complete(*now.after, locked.at);
+    auto saved = co_await port_.save(plan_.id, *now.after, seen_fence_);
     if (!saved) co_return saved;
     wrote_ = true;
     to_ = std::move(ending_->own);
-    to_.expires_at = done.after->expires_at;
+    to_.expires_at = now.after->expires_at;
     co_return result<void>{};
 }
 
@@ -83,15 +86,16 @@ bool transaction_pass::failed_finally() const {
 }
 
 task<result<void>> transaction_pass::write_failure() {
-    auto locked = co_await port_.lock(plan_.id);
-    if (!locked) co_return std::move(locked).error();
-    const record* before = locked->stored ? &*locked->stored : nullptr;
-    applied begun = apply(before, begin_of(plan_, owner_), locked->at);
+    locked_record locked;
+    auto read = co_await port_.lock(plan_.id, locked);
+    if (!read) co_return read;
+    const record* before = locked.stored ? &*locked.stored : nullptr;
+    applied begun = apply(before, begin_of(plan_, owner_), locked.at);
     const auto* started = std::get_if<answers::started>(&begun.said);
     if (started == nullptr) co_return result<void>{}; // somebody else has decided meanwhile
     auto fail = std::get<commands::fail>(ending_->what);
     fail.by = started->by;
-    const applied done = apply(&*begun.after, std::move(fail), locked->at);
+    const applied done = apply(&*begun.after, std::move(fail), locked.at);
     const std::uint64_t seen = before == nullptr ? 0 : before->holder.fence;
     auto saved = co_await port_.save(plan_.id, *done.after, seen);
     co_return saved;

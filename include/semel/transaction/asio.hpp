@@ -154,7 +154,7 @@ namespace detail {
 
 template <class T> using task_ended = std::pair<std::exception_ptr, T>;
 
-template <class T> task<task_ended<T>> caught(task<T> what) {
+template <class T, class Done> detached run_to_end(task<T> what, Done done) {
     task_ended<T> end;
     try {
         auto got = co_await what;
@@ -162,7 +162,7 @@ template <class T> task<task_ended<T>> caught(task<T> what) {
     } catch (...) {
         end.first = std::current_exception();
     }
-    co_return end;
+    done(std::move(end));
 }
 
 } // namespace detail
@@ -181,7 +181,7 @@ template <class T> boost::asio::awaitable<T> async_run(task<T> what) {
                 std::move(handler)(std::move(end));
             });
         };
-        start<ended>(detail::caught(std::move(started)), std::move(done));
+        detail::run_to_end(std::move(started), std::move(done));
     };
     auto op = boost::asio::async_initiate<const boost::asio::deferred_t, void(ended)>(
         initiate, boost::asio::deferred, std::move(what));

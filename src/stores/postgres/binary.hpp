@@ -76,6 +76,11 @@ private:
 // The values of one row, each a parameter by itself.
 class value_row {
 public:
+    value_row() {
+        // Of a record with a small answer.
+        bytes_.reserve(480);
+        sizes_.reserve(24);
+    }
     value_row& add(std::int64_t value);
     value_row& add(std::string_view bytes);
     value_row& add(const owner_id& owner);

@@ -183,7 +183,7 @@ task<result<void>> caller_transaction::reconnect() {
 
 // ---- the record ---------------------------------------------------------------------------------
 
-task<result<locked_record>> caller_transaction::lock(const record_id& id) {
+task<result<void>> caller_transaction::lock(const record_id& id, locked_record& to) {
     if (owner_ == owner::nobody) co_return broken("the transaction is over");
     if (begun_ && PQtransactionStatus(handle_) != PQTRANS_INTRANS) {
         co_return broken("the transaction is over before its record was read");
@@ -210,10 +210,10 @@ task<result<locked_record>> caller_transaction::lock(const record_id& id) {
         auto back = co_await on_.query("ROLLBACK");
         if (!back) co_return std::move(back).error();
         begun_ = false;
-        auto again = co_await lock(id);
+        auto again = co_await lock(id, to);
         co_return again;
     }
-    if (!fits) co_return std::move(fits).error();
+    if (!fits) co_return fits;
     if (key.outermost) key.began = mark_of(*got).bytes(0, start_column);
     if (mark_of(*got).bytes(0, locked_column) != yes) {
         if (locked_ == on_locked::answer) {
@@ -223,9 +223,9 @@ task<result<locked_record>> caller_transaction::lock(const record_id& id) {
         if (!waited) co_return std::move(waited).error();
         got = std::move(waited);
     }
-    auto read = read_look(got->back(), key);
+    auto read = read_look(got->back(), key, to);
     if (!read || key.has_checkpoints) {
-        auto whole = co_await read_whole(std::move(read), key);
+        auto whole = co_await read_whole(std::move(read), key, to);
         read = std::move(whole);
     }
     if (read) held_.push_back(std::move(key));

@@ -29,7 +29,7 @@ public:
 
     task<result<void>> begin(on_locked locked) override;
     task<result<void>> join() override;
-    task<result<locked_record>> lock(const record_id& id) override;
+    task<result<void>> lock(const record_id& id, locked_record& to) override;
     task<result<void>> save(const record_id& id, const record& after,
                             std::uint64_t seen_fence) override;
     void leave(const record_id& id) override;
@@ -78,8 +78,8 @@ private:
     [[nodiscard]] std::vector<call> way_in(const held_key& key, const number& of) const;
     task<result<std::vector<rows>>> ask_prepared(std::span<const call> calls);
     task<result<std::vector<rows>>> wait_for_lock(const held_key& key, const number& of);
-    result<locked_record> read_look(const rows& seen, held_key& key);
-    task<result<locked_record>> read_whole(result<locked_record> read, held_key& key);
+    result<void> read_look(const rows& seen, held_key& key, locked_record& to);
+    task<result<void>> read_whole(result<void> read, held_key& key, locked_record& to);
     [[nodiscard]] std::optional<held_key> take_held(const record_id& id);
     task<result<void>> read_steps(const held_key& key, std::vector<checkpoint>& to);
     [[nodiscard]] unsent_write make_write(held_key key, const record& after,

@@ -19,41 +19,40 @@ constexpr int looks_max = 10;
 
 } // namespace
 
-result<locked_record> caller_transaction::read_look(const rows& seen, held_key& key) {
+result<void> caller_transaction::read_look(const rows& seen, held_key& key, locked_record& to) {
+    key.has_checkpoints = false;
     if (seen.count() == 0) {
         return refused(errc::corrupt, "the fence floor is missing in the table " +
                                           options_.table_prefix + "meta; restore it");
     }
-    if (auto same = check_same_place(seen); !same) return std::move(same).error();
+    if (auto same = check_same_place(seen); !same) return same;
     key.table = seen.bytes(0, table_column);
-    locked_record made{
-        .stored = {},
-        .at = {.now = read_timestamp(seen.bytes(0, now_column)),
-               .fence_floor = static_cast<std::uint64_t>(seen.integer(0, floor_column))}};
-    if (seen.is_null(0, record_column)) return made;
+    to.stored.reset();
+    to.at = {.now = read_timestamp(seen.bytes(0, now_column)),
+             .fence_floor = static_cast<std::uint64_t>(seen.integer(0, floor_column))};
+    if (seen.is_null(0, record_column)) return {};
     auto read = read_record(seen.bytes(0, record_column));
     if (!read) return std::move(read).error();
     key.has_checkpoints = !read->checkpoints.empty();
     key.seen_at = read->updated_at;
-    made.stored = *std::move(read);
-    return made;
+    to.stored = *std::move(read);
+    return {};
 }
 
 // With its checkpoints. A lease does not take the lock: it may get some, or lose them, between the
 // look and the one behind it.
-task<result<locked_record>> caller_transaction::read_whole(result<locked_record> read,
-                                                           held_key& key) {
+task<result<void>> caller_transaction::read_whole(result<void> read, held_key& key,
+                                                  locked_record& to) {
     for (int turn = 1;; ++turn) {
         if (read && key.has_checkpoints) {
-            auto filled = co_await read_steps(key, read->stored->checkpoints);
-            if (!filled) read = std::move(filled).error();
+            auto filled = co_await read_steps(key, to.stored->checkpoints);
+            read = std::move(filled);
         }
         if (read || read.error().code != errc::corrupt || turn == looks_max) co_return read;
         const std::vector<call> again{{texts_.look.name, id_values(key.id)}};
         auto seen = co_await on_.pipeline(again);
         if (!seen) co_return std::move(seen).error();
-        key.has_checkpoints = false;
-        read = read_look(seen->back(), key);
+        read = read_look(seen->back(), key, to);
     }
 }
 

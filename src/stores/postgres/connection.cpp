@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "semel/assert.hpp"
+#include "stores/postgres/readiness.hpp"
 
 namespace semel::postgres {
 
@@ -100,7 +101,7 @@ connection::~connection() {
 result<connection::progress> connection::advance(local_time deadline) {
     while (polling_ != PGRES_POLLING_OK) {
         const auto what = polling_ == PGRES_POLLING_READING ? interest::read : interest::write;
-        if (!wait(what, deadline)) return progress::pending;
+        if (!wait_for(it_, what, deadline)) return progress::pending;
         polling_ = PQconnectPoll(it_);
         if (polling_ == PGRES_POLLING_FAILED) return give_up(cannot_connect());
     }
@@ -130,22 +131,6 @@ failure connection::cannot_connect() const {
 }
 
 // ---- asking -------------------------------------------------------------------------------------
-
-bool connection::wait(interest what, local_time deadline) const {
-    pollfd one{.fd = PQsocket(it_), .events = 0, .revents = 0};
-    if (what == interest::read || what == interest::read_and_write) one.events |= POLLIN;
-    if (what == interest::write || what == interest::read_and_write) one.events |= POLLOUT;
-    const nfds_t sockets = what == interest::time ? 0 : 1;
-    while (true) {
-        const auto left =
-            std::chrono::ceil<std::chrono::milliseconds>(deadline - local_clock::now()).count();
-        const int got =
-            ::poll(&one, sockets, static_cast<int>(std::clamp<long>(left, 0, 1'000'000)));
-        if (got > 0) return true;
-        if (got < 0 && errno != EINTR) return true; // libpq meets the same error and names it
-        if (local_clock::now() >= deadline) return false;
-    }
-}
 
 // A server that was restarted has closed the connection, and nothing has been sent yet.
 bool connection::went_away_while_idle() {
@@ -243,7 +228,7 @@ result<std::vector<rows>> connection::collect(mode how, local_time deadline) {
     collection all{.how = how};
     while (true) {
         if (auto end = take(all)) return *std::move(end);
-        if (!wait(all.wanted, deadline)) return too_late(all);
+        if (!wait_for(it_, all.wanted, deadline)) return too_late(all);
     }
 }
 

@@ -111,9 +111,6 @@ public:
     [[nodiscard]] std::optional<result<std::vector<rows>>> take(collection& to);
     [[nodiscard]] failure too_late(collection& so_far); // nobody waits for the rest
 
-    // False when the deadline has passed.
-    [[nodiscard]] bool wait(interest what, local_time deadline) const;
-
     [[nodiscard]] bool lost() const { return lost_; }
     [[nodiscard]] int server_version() const; // 150018 is 15.18
     [[nodiscard]] pg_conn* native() { return it_; }

@@ -23,11 +23,6 @@ void cancel(PGconn* what) {
 
 } // namespace
 
-void dialogue::wait(interest what, local_time deadline, unique_function<void(woken)> then) {
-    const watched_socket socket{.number = PQsocket(handle_), .connection = PQbackendPID(handle_)};
-    waits_->wait(socket, what, deadline, std::move(then));
-}
-
 bool dialogue::forget_lost() {
     if (!on_->lost()) return false;
     forget();
@@ -77,17 +72,6 @@ task<result<void>> dialogue::prepare(std::span<const preparation> all) {
     auto got = co_await collect(connection::mode::pipeline);
     if (!got) co_return std::move(got).error();
     co_return result<void>{};
-}
-
-task<pg_result*> dialogue::next() {
-    while (true) {
-        const int unsent = PQflush(handle_);
-        // What is wrong with the connection, PQgetResult() says.
-        if (unsent < 0 || PQisBusy(handle_) == 0) co_return PQgetResult(handle_);
-        const auto wanted = unsent == 1 ? interest::read_and_write : interest::read;
-        co_await ready(wanted);
-        if (PQconsumeInput(handle_) == 0) co_return PQgetResult(handle_);
-    }
 }
 
 // ---- the end of what others have begun ----------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stores/postgres/caller_transaction.hpp"
+#include "stores/postgres/readiness.hpp"
 
 namespace semel {
 
@@ -27,7 +28,9 @@ result<void> postgres_transaction::join() {
 }
 
 result<locked_record> postgres_transaction::lock(const record_id& id) {
-    return state_->lock(id).get();
+    locked_record made;
+    if (auto got = state_->lock(id, made).get(); !got) return std::move(got).error();
+    return made;
 }
 
 result<void> postgres_transaction::save(const record_id& id, const record& after,
@@ -84,10 +87,19 @@ void postgres_result_deleter::operator()(pg_result* it) const {
 }
 
 task<std::vector<postgres_result>> all_results(pg_conn* connection, socket_waiter& waits) {
-    postgres::dialogue on{connection, &waits};
+    using interest = socket_waiter::interest;
     std::vector<postgres_result> all;
+    bool reads = true; // what is wrong with the connection, PQgetResult() says
     while (true) {
-        pg_result* const got = co_await on.next();
+        const int unsent = PQflush(connection);
+        if (reads && unsent >= 0 && PQisBusy(connection) != 0) {
+            const auto wanted = unsent == 1 ? interest::read_and_write : interest::read;
+            postgres::readiness ready{connection, &waits, wanted};
+            co_await ready;
+            reads = PQconsumeInput(connection) != 0;
+            continue;
+        }
+        pg_result* const got = PQgetResult(connection);
         if (got == nullptr) co_return all;
         all.emplace_back(got);
         // libpq gives it again and again until the caller has ended it.

@@ -68,7 +68,11 @@ public:
 
     result<void> begin(on_locked locked) override { return run(port_->begin(locked)); }
     result<void> join() override { return run(port_->join()); }
-    result<locked_record> lock(const record_id& id) override { return run(port_->lock(id)); }
+    result<locked_record> lock(const record_id& id) override {
+        locked_record made;
+        if (auto got = run(port_->lock(id, made)); !got) return std::move(got).error();
+        return made;
+    }
     result<void> save(const record_id& id, const record& after, std::uint64_t seen) override {
         return run(port_->save(id, after, seen));
     }

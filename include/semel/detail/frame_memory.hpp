@@ -1,0 +1,13 @@
+// Memory for the frames of coroutines. Not for direct use.
+#pragma once
+
+#include <cstddef>
+
+namespace semel::detail {
+
+// Each thread keeps some of what it is given back for those that come next: a transaction takes a
+// dozen frames, most of them larger than what malloc keeps at hand. Throws std::bad_alloc.
+[[nodiscard]] void* take_frame(std::size_t bytes);
+void give_frame(void* at, std::size_t bytes) noexcept;
+
+} // namespace semel::detail
