@@ -149,10 +149,10 @@ private:
     std::coroutine_handle<> root_;
 };
 
-namespace detail {
-
+// What a coroutine gives that nobody waits for: it runs up to where it waits, and from there when
+// that has come. It must not throw.
 struct detached {
-    struct promise_type : any_promise {
+    struct promise_type : detail::any_promise {
         detached get_return_object() {
             root = std::coroutine_handle<promise_type>::from_promise(*this);
             return {};
@@ -164,6 +164,8 @@ struct detached {
     };
 };
 
+namespace detail {
+
 template <class T> detached driven(task<T> what, unique_function<void(T)> done) {
     T end = co_await what;
     done(std::move(end));
@@ -171,7 +173,7 @@ template <class T> detached driven(task<T> what, unique_function<void(T)> done) 
 
 } // namespace detail
 
-// Runs it up to where it waits, and from there when that has come. It must not throw.
+// A task that nobody waits for. It must not throw.
 template <class T> void start(task<T> what, unique_function<void(T)> done) {
     detail::driven<T>(std::move(what), std::move(done));
 }

@@ -92,8 +92,7 @@ raw_outcome engine::run_transaction(transaction_port& port, request what, detail
 
 void engine::start_transaction(async_transaction_port& port, request what, started_work work,
                                transacting how, unique_function<void(raw_outcome)> done) {
-    semel::start(semel::transact(core_, port, std::move(what), std::move(work), how),
-                 std::move(done));
+    semel::transact(core_, port, std::move(what), std::move(work), how, std::move(done));
 }
 
 std::shared_ptr<detail::cancellable> engine::start(request what, started_work work,

@@ -68,7 +68,6 @@ private:
     enum class next : std::uint8_t { end, again };        // again: the whole transaction, once more
     enum class decided : std::uint8_t { yes, otherwise }; // otherwise: by the ordinary way
 
-    task<nothing> own();
     task<next> try_once();
     task<next> settle(const transaction_pass& one, failure why);
     task<nothing> joined();
@@ -76,6 +75,7 @@ private:
     task<result<std::optional<record>>> committed_after_all(const transaction_pass& one);
     task<nothing> keep_failure(transaction_pass& one);
     next failed_with(failure why);
+    next not_begun(failure why);
     void count();
 
     engine_core& core_;
@@ -84,7 +84,6 @@ private:
     const transacting how_;
     std::optional<plan> plan_;
     raw_outcome with_;
-    bool held_ = false; // by another transaction, before the work ran
 };
 
 void transaction_flow::count() {
@@ -111,7 +110,11 @@ task<nothing> transaction_flow::run(request& what) {
     } else if (how_ == transacting::blind) {
         by = co_await blind();
     }
-    if (by == decided::otherwise) co_await own();
+    // BEGIN … COMMIT is ours, and repeated when the database asks for it.
+    for (int turn = 0; by == decided::otherwise && turn < tries_max; ++turn) {
+        const auto then = co_await try_once();
+        if (then == next::end) break;
+    }
     core_.report(with_, *plan_);
     count();
     co_return nothing{};
@@ -129,30 +132,20 @@ transaction_flow::next transaction_flow::failed_with(failure why) {
     return again ? next::again : next::end;
 }
 
-// ---- BEGIN … COMMIT is ours ---------------------------------------------------------------------
-
-// Repeated inside when the database asks for it.
-task<nothing> transaction_flow::own() {
-    for (int turn = 0; turn < tries_max; ++turn) {
-        const auto then = co_await try_once();
-        if (held_ && plan_->wait == wait_mode::answer) {
-            with_ = in_progress_elsewhere();
-            break;
-        }
-        if (then == next::end) break;
-    }
-    co_return nothing{};
+// Before the work ran, nothing but another transaction can stand in the way.
+transaction_flow::next transaction_flow::not_begun(failure why) {
+    const auto then = failed_with(std::move(why));
+    if (then == next::end || plan_->wait != wait_mode::answer) return then;
+    with_ = in_progress_elsewhere();
+    return next::end;
 }
 
+// ---- BEGIN … COMMIT is ours ---------------------------------------------------------------------
+
 task<transaction_flow::next> transaction_flow::try_once() {
-    held_ = false;
     const auto locked = plan_->wait == wait_mode::wait ? on_locked::wait : on_locked::answer;
     auto begun = co_await port_.begin(locked);
-    if (!begun) {
-        const auto then = failed_with(std::move(begun).error());
-        held_ = then == next::again;
-        co_return then;
-    }
+    if (!begun) co_return not_begun(std::move(begun).error());
     transaction_pass one{core_, port_, *plan_, work_, with_};
     result<void> done;
     try {
@@ -170,12 +163,8 @@ task<transaction_flow::next> transaction_flow::try_once() {
         co_return then;
     }
     co_await port_.rollback();
-    if (!done) {
-        const auto then = failed_with(std::move(done).error());
-        // Before the work ran, nothing else can stand in the way.
-        held_ = then == next::again && !one.ran();
-        co_return then;
-    }
+    if (!done && !one.ran()) co_return not_begun(std::move(done).error());
+    if (!done) co_return failed_with(std::move(done).error());
     if (asked) {
         with_ = asked_too_often(std::move(with_));
         co_return next::again;
@@ -301,8 +290,9 @@ raw_outcome transact(engine_core& core, transaction_port& port, request what, de
     return flow.take();
 }
 
-task<raw_outcome> transact(std::shared_ptr<engine_core> core, async_transaction_port& port,
-                           request what, engine::started_work work, transacting how) {
+detached transact(std::shared_ptr<engine_core> core, async_transaction_port& port, request what,
+                  engine::started_work work, transacting how,
+                  unique_function<void(raw_outcome)> done) {
     async_work runs{work};
     transaction_flow flow{*core, port, runs, how};
     try {
@@ -310,7 +300,7 @@ task<raw_outcome> transact(std::shared_ptr<engine_core> core, async_transaction_
     } catch (...) {
         flow.abandon();
     }
-    co_return flow.take();
+    done(flow.take());
 }
 
 } // namespace semel

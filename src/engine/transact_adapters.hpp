@@ -1,7 +1,6 @@
 // Ports and work of callers who block, and of callers who do not, as the one flow sees them.
 #pragma once
 
-#include <atomic>
 #include <coroutine>
 #include <optional>
 #include <utility>
@@ -54,56 +53,57 @@ private:
     transaction_port& of_;
 };
 
+// What is run in the transaction.
 class transaction_work {
 public:
     virtual ~transaction_work() = default;
-    virtual task<detail::work_end> run(execution& handed) = 0;
+    // In place. Nothing: not this one, it is to be started and says later how it has ended.
+    virtual std::optional<detail::work_end> run(execution& /*handed*/) { return std::nullopt; }
+    virtual void start(execution& /*handed*/, unique_function<void(detail::work_end)> /*done*/) {}
 };
 
 class blocking_work final : public transaction_work {
 public:
     explicit blocking_work(detail::work& of) : of_(of) {}
-    task<detail::work_end> run(execution& handed) override {
-        return task<detail::work_end>{of_.run(handed)};
-    }
+    std::optional<detail::work_end> run(execution& handed) override { return of_.run(handed); }
 
 private:
     detail::work& of_;
 };
 
-// Work that is started and says later how it has ended.
 class async_work final : public transaction_work {
 public:
     explicit async_work(engine::started_work& of) : of_(of) {}
-    task<detail::work_end> run(execution& handed) override {
-        awaited_end awaited{of_, handed};
-        detail::work_end end = co_await awaited;
-        co_return end;
+    void start(execution& handed, unique_function<void(detail::work_end)> done) override {
+        of_(handed, std::move(done));
     }
 
 private:
-    class awaited_end {
-    public:
-        awaited_end(engine::started_work& start, execution& handed)
-            : start_(start), handed_(handed) {}
-        bool await_ready() const noexcept { return false; }
-        template <class Promise> bool await_suspend(std::coroutine_handle<Promise> at) {
-            start_(handed_, [this, go = resumption{at, turn_}](detail::work_end end) mutable {
-                end_.emplace(std::move(end));
-                go();
-            });
-            return turn_.suspends(at.promise().root);
-        }
-        detail::work_end await_resume() { return *std::move(end_); }
-
-    private:
-        engine::started_work& start_;
-        execution& handed_;
-        std::optional<detail::work_end> end_;
-        handover turn_;
-    };
-
     engine::started_work& of_;
+};
+
+// For co_await: the end of the work.
+class awaited_end {
+public:
+    awaited_end(transaction_work& of, execution& handed) : of_(of), handed_(handed) {}
+    bool await_ready() {
+        end_ = of_.run(handed_);
+        return end_.has_value();
+    }
+    template <class Promise> bool await_suspend(std::coroutine_handle<Promise> at) {
+        of_.start(handed_, [this, go = resumption{at, turn_}](detail::work_end end) mutable {
+            end_.emplace(std::move(end));
+            go();
+        });
+        return turn_.suspends(at.promise().root);
+    }
+    detail::work_end&& await_resume() { return *std::move(end_); }
+
+private:
+    transaction_work& of_;
+    execution& handed_;
+    std::optional<detail::work_end> end_;
+    handover turn_;
 };
 
 } // namespace semel

@@ -42,7 +42,8 @@ task<result<void>> transaction_pass::run(transacting how) {
         transaction_run view{plan_, started};
         execution handed{view};
         ran_ = true;
-        detail::work_end end = co_await work_.run(handed);
+        awaited_end awaited{work_, handed};
+        auto&& end = co_await awaited;
         ending_ = ending_of(std::move(end), plan_, started, view.take_ref());
     }
     if (!std::holds_alternative<commands::complete>(ending_->what)) {
@@ -67,7 +68,8 @@ task<result<void>> transaction_pass::run_blind() {
     transaction_run view{plan_, started};
     execution handed{view};
     const open_key mine{port_.connection(), plan_.id};
-    detail::work_end end = co_await work_.run(handed);
+    awaited_end awaited{work_, handed};
+    auto&& end = co_await awaited;
     ending_ = ending_of(std::move(end), plan_, started, view.take_ref());
     if (!std::holds_alternative<commands::complete>(ending_->what)) co_return not_this_way();
     const applied done = complete(*begun.after, now);

@@ -191,12 +191,12 @@ task<result<void>> caller_transaction::lock(const record_id& id, locked_record& 
     held_key key{.id = id, .outermost = !begun_};
     if (!key.outermost) key.token = new_token();
     const auto number = big_endian(lock_number(options_.table_prefix, id));
-    const auto calls = way_in(key, number);
-    auto got = co_await on_.pipeline(calls);
+    auto asked = ask_way_in(key, number);
+    auto got = co_await asked;
     if (!got && has_forgotten(got.error())) {
         prepared_ = false;
         if (!begun_) {
-            auto again = co_await ask_prepared(calls);
+            auto again = co_await prepare_way_in(key, number);
             got = std::move(again);
         }
     }
@@ -233,7 +233,8 @@ task<result<void>> caller_transaction::lock(const record_id& id, locked_record& 
 }
 
 // Nobody else holds most keys, so the look-up rides along and is mostly the one that counts.
-std::vector<call> caller_transaction::way_in(const held_key& key, const number& of) const {
+task<result<std::vector<rows>>> caller_transaction::ask_way_in(const held_key& key,
+                                                               const number& of) {
     std::vector<call> calls;
     calls.reserve(3);
     const auto& begin = says_level_ ? texts_.begin_committed : texts_.begin;
@@ -244,13 +245,15 @@ std::vector<call> caller_transaction::way_in(const held_key& key, const number& 
         calls.push_back({texts_.mark_joined.name, {view(of), view(key.token), view(left_token_)}});
     }
     calls.push_back({texts_.look.name, id_values(key.id)});
-    return calls;
+    return on_.pipeline(calls);
 }
 
-task<result<std::vector<rows>>> caller_transaction::ask_prepared(std::span<const call> calls) {
+task<result<std::vector<rows>>> caller_transaction::prepare_way_in(const held_key& key,
+                                                                   const number& of) {
     auto ready = co_await prepare();
     if (!ready) co_return std::move(ready).error();
-    auto got = co_await on_.pipeline(calls);
+    auto asked = ask_way_in(key, of);
+    auto got = co_await asked;
     co_return got;
 }
 
@@ -322,10 +325,10 @@ task<result<void>> caller_transaction::save(const record_id& id, const record& a
     auto key = take_held(id);
     if (!key) return done{broken("the record was not locked in this transaction")};
     if (auto fits = check_work_left(); !fits) return done{std::move(fits)};
-    unsent_write made = make_write(*std::move(key), after, seen_fence);
     // Our own COMMIT follows at once and takes it along; what a caller commits must be there now.
-    if (owner_ != owner::us || !made.key.outermost) return write(std::move(made));
-    unsent_ = std::move(made);
+    const bool later = owner_ == owner::us && key->outermost;
+    if (!later) return write(make_write(*std::move(key), after, seen_fence));
+    unsent_.emplace(make_write(*std::move(key), after, seen_fence));
     return done{result<void>{}};
 }
 
@@ -341,15 +344,11 @@ task<result<void>> caller_transaction::write(unsent_write made) {
 // ---- the way out --------------------------------------------------------------------------------
 
 task<result<void>> caller_transaction::commit() {
-    const auto unsent = std::exchange(unsent_, std::nullopt);
     held_.clear();
     owner_ = owner::nobody;
     if (auto fits = check_work_left(); !fits) co_return fits;
-    std::vector<call> calls;
-    calls.reserve(3);
-    if (unsent) add_calls(calls, *unsent);
-    calls.push_back({texts_.commit.name, {}});
-    auto done = co_await on_.pipeline(calls);
+    auto asked = ask_commit();
+    auto done = co_await asked;
     if (!done) {
         in_doubt_ = done.error().possible == effect::unknown;
         co_return explain(std::move(done).error());
@@ -357,6 +356,16 @@ task<result<void>> caller_transaction::commit() {
     // A transaction that had failed is rolled back by COMMIT, without an error.
     if (done->back().tag() == "COMMIT") co_return result<void>{};
     co_return broken("a statement of the work has failed, and with it the transaction");
+}
+
+task<result<std::vector<rows>>> caller_transaction::ask_commit() {
+    std::vector<call> calls;
+    calls.reserve(3);
+    if (unsent_) add_calls(calls, *unsent_);
+    calls.push_back({texts_.commit.name, {}});
+    auto asked = on_.pipeline(calls);
+    unsent_.reset();
+    return asked;
 }
 
 bool caller_transaction::asks_to_repeat() const {

@@ -4,7 +4,6 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,8 +74,8 @@ private:
     task<result<void>> prepare();
     task<result<void>> reconnect();
     result<void> check_same_place(const rows& seen);
-    [[nodiscard]] std::vector<call> way_in(const held_key& key, const number& of) const;
-    task<result<std::vector<rows>>> ask_prepared(std::span<const call> calls);
+    task<result<std::vector<rows>>> ask_way_in(const held_key& key, const number& of);
+    task<result<std::vector<rows>>> prepare_way_in(const held_key& key, const number& of);
     task<result<std::vector<rows>>> wait_for_lock(const held_key& key, const number& of);
     result<void> read_look(const rows& seen, held_key& key, locked_record& to);
     task<result<void>> read_whole(result<void> read, held_key& key, locked_record& to);
@@ -85,6 +84,7 @@ private:
     [[nodiscard]] unsent_write make_write(held_key key, const record& after,
                                           std::uint64_t seen_fence);
     task<result<void>> write(unsent_write made);
+    task<result<std::vector<rows>>> ask_commit();
     void add_calls(std::vector<call>& to, const unsent_write& from) const;
     [[nodiscard]] failure explain(failure why) const;
 

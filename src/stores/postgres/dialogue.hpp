@@ -24,8 +24,8 @@ public:
     dialogue(pg_conn* handle, socket_waiter* waits)
         : handle_(handle), waits_(waits), on_(connection::borrow(handle)) {}
 
-    // As those of `connection`. What the calls refer to must live until the end. A pipeline is sent
-    // at once, not when it is awaited.
+    // As those of `connection`. A pipeline is sent at once, not when it is awaited; after that the
+    // calls are not needed any more.
     [[nodiscard]] task<result<std::vector<rows>>> pipeline(std::span<const call> calls);
     [[nodiscard]] task<result<rows>> query(std::string sql, local_time deadline = no_deadline);
     [[nodiscard]] task<result<void>> prepare(std::span<const preparation> all);
