@@ -13,6 +13,7 @@
 #include "semel/engine.hpp"
 #include "semel/stores/mysql.hpp"
 #include "semel/transaction/mysql.hpp"
+#include "turns.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {
@@ -180,30 +181,24 @@ struct rates {
     double shape = 0, shape_lone = 0, order = 0;
 };
 
-template <class Run> double rate(Run run) {
-    const stopwatch watch;
-    const std::size_t done = run();
-    return static_cast<double>(done) / watch.elapsed().count();
-}
-
-rates one_round(semel_side& semel, bare_side& bare, seconds most) {
-    rates made;
-    made.in_flight = rate([&] { return semel.first_in_flight(most); });
-    made.two_commits = rate([&] { return bare.first(clients, most); });
-    made.many = rate([&] { return semel.first(callers, most); });
-    made.replay_in_flight = rate([&] { return semel.replays_in_flight(most); });
-    made.look_up = rate([&] { return bare.replays(clients, most); });
-    made.replay_many = rate([&] { return semel.replays(callers, most); });
-    made.transact_many = rate([&] { return semel.transactions(clients, most); });
-    made.shape = rate([&] { return bare.transactions(clients, most); });
-    made.order = rate([&] { return bare.orders(clients, most); });
-    made.transact_lone = rate([&] { return semel.transactions(1, most); });
-    made.shape_lone = rate([&] { return bare.transactions(1, most); });
-    made.lone = rate([&] { return semel.first(1, most); });
-    made.two_commits_lone = rate([&] { return bare.first(1, most); });
-    made.replay_lone = rate([&] { return semel.replays(1, most); });
-    made.look_up_lone = rate([&] { return bare.replays(1, most); });
-    return made;
+turns<rates> all_turns(semel_side& semel, bare_side& bare, seconds most) {
+    turns<rates> all;
+    all.add(&rates::in_flight, [&, most] { return semel.first_in_flight(most); });
+    all.add(&rates::two_commits, [&, most] { return bare.first(clients, most); });
+    all.add(&rates::many, [&, most] { return semel.first(callers, most); });
+    all.add(&rates::replay_in_flight, [&, most] { return semel.replays_in_flight(most); });
+    all.add(&rates::look_up, [&, most] { return bare.replays(clients, most); });
+    all.add(&rates::replay_many, [&, most] { return semel.replays(callers, most); });
+    all.add(&rates::transact_many, [&, most] { return semel.transactions(clients, most); });
+    all.add(&rates::shape, [&, most] { return bare.transactions(clients, most); });
+    all.add(&rates::order, [&, most] { return bare.orders(clients, most); });
+    all.add(&rates::transact_lone, [&, most] { return semel.transactions(1, most); });
+    all.add(&rates::shape_lone, [&, most] { return bare.transactions(1, most); });
+    all.add(&rates::lone, [&, most] { return semel.first(1, most); });
+    all.add(&rates::two_commits_lone, [&, most] { return bare.first(1, most); });
+    all.add(&rates::replay_lone, [&, most] { return semel.replays(1, most); });
+    all.add(&rates::look_up_lone, [&, most] { return bare.replays(1, most); });
+    return all;
 }
 
 struct line {
@@ -257,10 +252,11 @@ void mysql_server(const settings& how, report& to) {
     const place at{how};
     semel_side semel{at.port()};
     bare_side bare{at.port()};
+    const auto all = all_turns(semel, bare, std::min(usual_turn, how.per_measurement));
     std::vector<rates> rounds;
     for (std::size_t i = 0; i < how.rounds; ++i) {
         to.progress("mysql: round " + std::to_string(i + 1));
-        rounds.push_back(one_round(semel, bare, std::min(usual_turn, how.per_measurement)));
+        all.take(i, how.rounds, rounds.emplace_back());
     }
     for (const auto& one : lines()) {
         std::vector<figures> made;

@@ -16,6 +16,7 @@
 #include "semel/engine.hpp"
 #include "semel/stores/postgres.hpp"
 #include "semel/transaction/postgres.hpp"
+#include "turns.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {
@@ -197,7 +198,7 @@ public:
 
     // Finished records, and nothing of the last round: whoever did more in it would have the larger
     // tables in the next, and soon tables that do not fit into the server's memory.
-    void begin_round() const {
+    void make_tables_anew() const {
         postgres_client setup{url()};
         setup.sql("TRUNCATE orders, idem");
         setup.sql(scripts.records);
@@ -237,50 +238,80 @@ struct rates {
     double bare_groups = 0, bare_lone = 0, bare_replay = 0;
 };
 
-template <class Run> double rate(Run run) {
-    const stopwatch watch;
-    const std::size_t done = run();
-    return static_cast<double>(done) / watch.elapsed().count();
-}
+// Everything that is measured, in groups.
+class measurements {
+public:
+    measurements(semel_side& semel, bare_side& bare, const pgbench& pg,
+                 const postgres_scripts& scripts, seconds most)
+        : semel_(semel), bare_(bare), pg_(pg), scripts_(scripts), most_(most) {}
 
-rates one_round(semel_side& semel, bare_side& bare, const pgbench& pg,
-                const postgres_scripts& scripts, seconds most) {
-    const auto pgbench_rate = [&](const std::string& script, std::size_t how_many) {
-        return pg.rate({.script = script,
-                        .parameters = scripts.parameters,
-                        .clients = how_many,
-                        .most = most});
-    };
-    rates made;
-    made.in_flight = rate([&] { return semel.first_in_flight(most); });
-    made.two_commits = pgbench_rate(scripts.two_commits, clients);
-    made.bare_groups = rate([&] { return bare.first_in_groups(most); });
-    made.many = rate([&] { return semel.first(callers, most); });
-    made.replay_in_flight = rate([&] { return semel.replays_in_flight(most); });
-    made.look_up = pgbench_rate(scripts.look_up, clients);
-    made.replay_many = rate([&] { return semel.replays(callers, most); });
+    [[nodiscard]] std::vector<turns<rates>> groups() const {
+        return {leases(), transactions(), lone_callers()};
+    }
+
+private:
     using work = async_transactions::work;
-    made.transact_many = rate([&] { return semel.async_transactions_of(work::waits, most); });
-    made.shape_many = pgbench_rate(scripts.same_shape, clients);
-    made.transact_threads = rate([&] { return semel.transactions(clients, most); });
-    made.order = pgbench_rate(scripts.bare_order, clients);
-    made.queued_many = rate([&] { return semel.async_transactions_of(work::queued, most); });
-    made.queued_shape_many = pgbench_rate(scripts.queued_shape, clients);
-    made.queued_threads = rate([&] { return semel.queued_transactions(clients, most); });
-    made.blind_many = rate([&] { return semel.async_transactions_of(work::blind, most); });
-    made.blind_shape_many = pgbench_rate(scripts.blind_shape, clients);
-    made.blind_threads = rate([&] { return semel.blind_transactions(clients, most); });
-    made.claim_update = pgbench_rate(scripts.claim_update, clients);
-    made.transact_lone = rate([&] { return semel.transactions(1, most); });
-    made.shape_lone = pgbench_rate(scripts.same_shape, 1);
-    made.blind_lone = rate([&] { return semel.blind_transactions(1, most); });
-    made.blind_shape_lone = pgbench_rate(scripts.blind_shape, 1);
-    made.lone = rate([&] { return semel.first(1, most); });
-    made.bare_lone = rate([&] { return bare.first(most); });
-    made.replay_lone = rate([&] { return semel.replays(1, most); });
-    made.bare_replay = rate([&] { return bare.replays(most); });
-    return made;
-}
+
+    [[nodiscard]] turns<rates> leases() const {
+        turns<rates> all;
+        all.add(&rates::in_flight, [this] { return semel_.first_in_flight(most_); });
+        add_pgbench(all, &rates::two_commits, scripts_.two_commits, clients);
+        all.add(&rates::bare_groups, [this] { return bare_.first_in_groups(most_); });
+        all.add(&rates::many, [this] { return semel_.first(callers, most_); });
+        all.add(&rates::replay_in_flight, [this] { return semel_.replays_in_flight(most_); });
+        add_pgbench(all, &rates::look_up, scripts_.look_up, clients);
+        all.add(&rates::replay_many, [this] { return semel_.replays(callers, most_); });
+        return all;
+    }
+    [[nodiscard]] turns<rates> transactions() const {
+        turns<rates> all;
+        add_loops(all, &rates::transact_many, work::waits);
+        add_pgbench(all, &rates::shape_many, scripts_.same_shape, clients);
+        all.add(&rates::transact_threads, [this] { return semel_.transactions(clients, most_); });
+        add_pgbench(all, &rates::order, scripts_.bare_order, clients);
+        add_loops(all, &rates::queued_many, work::queued);
+        add_pgbench(all, &rates::queued_shape_many, scripts_.queued_shape, clients);
+        all.add(&rates::queued_threads,
+                [this] { return semel_.queued_transactions(clients, most_); });
+        add_pgbench(all, &rates::claim_update, scripts_.claim_update, clients);
+        add_loops(all, &rates::blind_many, work::blind);
+        add_pgbench(all, &rates::blind_shape_many, scripts_.blind_shape, clients);
+        all.add(&rates::blind_threads,
+                [this] { return semel_.blind_transactions(clients, most_); });
+        return all;
+    }
+    [[nodiscard]] turns<rates> lone_callers() const {
+        turns<rates> all;
+        all.add(&rates::transact_lone, [this] { return semel_.transactions(1, most_); });
+        add_pgbench(all, &rates::shape_lone, scripts_.same_shape, 1);
+        all.add(&rates::blind_lone, [this] { return semel_.blind_transactions(1, most_); });
+        add_pgbench(all, &rates::blind_shape_lone, scripts_.blind_shape, 1);
+        all.add(&rates::lone, [this] { return semel_.first(1, most_); });
+        all.add(&rates::bare_lone, [this] { return bare_.first(most_); });
+        all.add(&rates::replay_lone, [this] { return semel_.replays(1, most_); });
+        all.add(&rates::bare_replay, [this] { return bare_.replays(most_); });
+        return all;
+    }
+
+    void add_pgbench(turns<rates>& all, double rates::*to, const std::string& script,
+                     std::size_t how_many) const {
+        all.add_rate(to, [this, &script, how_many] {
+            return pg_.rate({.script = script,
+                             .parameters = scripts_.parameters,
+                             .clients = how_many,
+                             .most = most_});
+        });
+    }
+    void add_loops(turns<rates>& all, double rates::*to, work how) const {
+        all.add(to, [this, how] { return semel_.async_transactions_of(how, most_); });
+    }
+
+    semel_side& semel_;
+    bare_side& bare_;
+    const pgbench& pg_;
+    const postgres_scripts& scripts_;
+    const seconds most_;
+};
 
 struct line {
     const char* scenario;
@@ -358,18 +389,20 @@ const std::vector<line>& lines() {
 
 void postgres(const settings& how, report& to) {
     to.progress("postgres: making a server, with " + std::to_string(known) +
-                " records for each round");
+                " records for each group of measurements");
     const place at{how};
     const auto session = session_for(at.url(), bare_prefix);
     semel_side semel{at.url()};
     bare_side bare{session};
     const pgbench pg{at.url(), at.folder()};
-    std::vector<rates> rounds;
+    const measurements all{semel, bare, pg, at.scripts, std::min(usual_turn, how.per_measurement)};
+    std::vector<rates> rounds(how.rounds);
     for (std::size_t i = 0; i < how.rounds; ++i) {
-        at.begin_round();
         to.progress("postgres: round " + std::to_string(i + 1));
-        rounds.push_back(
-            one_round(semel, bare, pg, at.scripts, std::min(usual_turn, how.per_measurement)));
+        for (const auto& group : all.groups()) {
+            at.make_tables_anew();
+            group.take(i, how.rounds, rounds[i]);
+        }
     }
     for (const auto& one : lines()) {
         std::vector<figures> made;
