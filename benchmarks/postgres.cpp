@@ -10,6 +10,7 @@
 #include "in_flight.hpp"
 #include "pgbench.hpp"
 #include "postgres_client.hpp"
+#include "postgres_lines.hpp"
 #include "postgres_scripts.hpp"
 #include "private_server.hpp"
 #include "scratch_dir.hpp"
@@ -225,18 +226,7 @@ private:
 
 // ---- rounds -------------------------------------------------------------------------------------
 
-// Operations per second of each way, in one round.
-struct rates {
-    double in_flight = 0, many = 0, lone = 0;
-    double replay_in_flight = 0, replay_many = 0, replay_lone = 0;
-    double transact_many = 0, transact_threads = 0, transact_lone = 0;
-    double queued_many = 0, queued_threads = 0;
-    double blind_many = 0, blind_threads = 0, blind_lone = 0;
-    double two_commits = 0, look_up = 0;
-    double order = 0, claim_update = 0, shape_many = 0, shape_lone = 0;
-    double queued_shape_many = 0, blind_shape_many = 0, blind_shape_lone = 0;
-    double bare_groups = 0, bare_lone = 0, bare_replay = 0;
-};
+using rates = postgres_rates;
 
 // Everything that is measured, in groups.
 class measurements {
@@ -313,78 +303,6 @@ private:
     const seconds most_;
 };
 
-struct line {
-    const char* scenario;
-    const char* reference;
-    std::optional<bar> is;
-    double rates::*semel;
-    double rates::*other;
-};
-
-const std::vector<line>& lines() {
-    static const std::vector<line> all{
-        {"postgres first, 256 in flight", "pgbench, insert and update, 32 clients", at_least(4),
-         &rates::in_flight, &rates::two_commits},
-        {"postgres first, 64 callers", "pgbench, insert and update, 32 clients", at_least(2.5),
-         &rates::many, &rates::two_commits},
-        {"postgres first, 256 in flight, raw", "bare statements of 128 rows, 2 connections",
-         at_least(0.6), &rates::in_flight, &rates::bare_groups},
-        {"postgres replay, 256 in flight", "pgbench, look-ups, 32 clients", at_least(2),
-         &rates::replay_in_flight, &rates::look_up},
-        {"postgres replay, 64 callers",
-         "pgbench, look-ups, 32 clients",
-         {},
-         &rates::replay_many,
-         &rates::look_up},
-        // Callers share two threads, as the connections of pgbench do.
-        {"postgres transact, 32 callers", "pgbench, same statements in the same shape",
-         at_least(0.9), &rates::transact_many, &rates::shape_many},
-        {"postgres transact, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT",
-         at_least(0.6), &rates::transact_many, &rates::order},
-        {"postgres transact, 32 callers, two writes", "pgbench, insert, order, update",
-         at_least(1.2), &rates::transact_many, &rates::claim_update},
-        {"postgres queued, 32 callers", "pgbench, same statements in the same shape", at_least(0.9),
-         &rates::queued_many, &rates::queued_shape_many},
-        {"postgres queued, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT", at_least(0.6),
-         &rates::queued_many, &rates::order},
-        {"postgres queued, 32 callers, two writes", "pgbench, insert, order, update", at_least(1.2),
-         &rates::queued_many, &rates::claim_update},
-        {"postgres blind, 32 callers", "pgbench, same statements in the same shape", at_least(0.9),
-         &rates::blind_many, &rates::blind_shape_many},
-        {"postgres blind, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT", at_least(0.6),
-         &rates::blind_many, &rates::order},
-        {"postgres blind, 32 callers, two writes", "pgbench, insert, order, update", at_least(1.2),
-         &rates::blind_many, &rates::claim_update},
-        {"postgres transact, 32 threads", "pgbench, same statements in the same shape",
-         at_least(0.9), &rates::transact_threads, &rates::shape_many},
-        {"postgres transact, 32 threads, no record", "pgbench, BEGIN, INSERT, COMMIT",
-         at_least(0.6), &rates::transact_threads, &rates::order},
-        {"postgres transact, 32 threads, two writes", "pgbench, insert, order, update",
-         at_least(1.2), &rates::transact_threads, &rates::claim_update},
-        {"postgres queued, 32 threads", "pgbench, same statements in the same shape", at_least(0.9),
-         &rates::queued_threads, &rates::queued_shape_many},
-        {"postgres queued, 32 threads, no record", "pgbench, BEGIN, INSERT, COMMIT", at_least(0.6),
-         &rates::queued_threads, &rates::order},
-        {"postgres queued, 32 threads, two writes", "pgbench, insert, order, update", at_least(1.2),
-         &rates::queued_threads, &rates::claim_update},
-        {"postgres blind, 32 threads", "pgbench, same statements in the same shape", at_least(0.9),
-         &rates::blind_threads, &rates::blind_shape_many},
-        {"postgres blind, 32 threads, no record", "pgbench, BEGIN, INSERT, COMMIT", at_least(0.6),
-         &rates::blind_threads, &rates::order},
-        {"postgres blind, 32 threads, two writes", "pgbench, insert, order, update", at_least(1.2),
-         &rates::blind_threads, &rates::claim_update},
-        {"postgres transact, lone caller", "pgbench, same statements in the same shape",
-         at_least(0.8), &rates::transact_lone, &rates::shape_lone},
-        {"postgres blind, lone caller", "pgbench, same statements in the same shape", at_least(0.8),
-         &rates::blind_lone, &rates::blind_shape_lone},
-        {"postgres first, lone caller", "its bare statements", at_least(0.8), &rates::lone,
-         &rates::bare_lone},
-        {"postgres replay, lone caller", "its bare statements", at_least(0.8), &rates::replay_lone,
-         &rates::bare_replay},
-    };
-    return all;
-}
-
 } // namespace
 
 void postgres(const settings& how, report& to) {
@@ -404,7 +322,7 @@ void postgres(const settings& how, report& to) {
             group.take(i, how.rounds, rounds[i]);
         }
     }
-    for (const auto& one : lines()) {
+    for (const auto& one : postgres_lines()) {
         std::vector<figures> made;
         for (const auto& round : rounds) made.push_back({round.*one.semel, round.*one.other});
         to.add({.scenario = one.scenario,
