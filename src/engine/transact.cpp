@@ -162,7 +162,7 @@ task<transaction_flow::next> transaction_flow::try_once() {
         const auto then = co_await settle(one, std::move(committed).error());
         co_return then;
     }
-    co_await port_.rollback();
+    static_cast<void>(co_await port_.rollback());
     if (!done && !one.ran()) co_return not_begun(std::move(done).error());
     if (!done) co_return failed_with(std::move(done).error());
     if (asked) {
@@ -176,7 +176,7 @@ task<transaction_flow::next> transaction_flow::try_once() {
 // The COMMIT has failed, which may mean that nobody has heard how it went.
 task<transaction_flow::next> transaction_flow::settle(const transaction_pass& one, failure why) {
     if (why.possible == effect::none) {
-        co_await port_.rollback();
+        static_cast<void>(co_await port_.rollback());
         co_return failed_with(std::move(why));
     }
     const auto landed = co_await committed_after_all(one);
@@ -192,12 +192,12 @@ task<transaction_flow::next> transaction_flow::settle(const transaction_pass& on
 // An error at COMMIT does not mean "not committed": read again, adopt what is there, if it is ours.
 task<result<std::optional<record>>>
 transaction_flow::committed_after_all(const transaction_pass& one) {
-    co_await port_.rollback();
+    static_cast<void>(co_await port_.rollback());
     auto begun = co_await port_.begin(on_locked::wait);
     if (!begun) co_return std::move(begun).error();
     locked_record now;
     auto read = co_await port_.lock(plan_->id, now);
-    co_await port_.rollback();
+    static_cast<void>(co_await port_.rollback());
     if (!read) co_return std::move(read).error();
     if (!one.mine(now)) co_return std::optional<record>{};
     co_return std::move(now.stored);
@@ -214,7 +214,7 @@ task<nothing> transaction_flow::keep_failure(transaction_pass& one) {
         kept = std::move(committed);
     }
     if (!kept) {
-        co_await port_.rollback();
+        static_cast<void>(co_await port_.rollback());
         log_warning(*core_.log, "a final failure could not be kept",
                     {{"why", describe(kept.error())}});
     }
@@ -238,7 +238,7 @@ task<transaction_flow::decided> transaction_flow::blind() {
     failure why = std::move(done).error();
     if (why.possible == effect::none) {
         // Also where a statement of the work has failed: a repeat may do what cannot be done twice.
-        co_await port_.rollback();
+        static_cast<void>(co_await port_.rollback());
         co_return decided::otherwise;
     }
     const auto landed = co_await committed_after_all(one);

@@ -385,12 +385,12 @@ task<result<void>> caller_transaction::rollback() {
     held_.clear();
     unsent_.reset();
     owner_ = owner::nobody;
-    co_await on_.drain();
+    static_cast<void>(co_await on_.drain());
     // Twice: what was to cancel a query of the work may have come a moment too late.
     for (int turn = 0; turn < 2; ++turn) {
         const auto status = PQtransactionStatus(handle_);
         if (status != PQTRANS_INTRANS && status != PQTRANS_INERROR) break;
-        co_await on_.query("ROLLBACK");
+        static_cast<void>(co_await on_.query("ROLLBACK"));
     }
     co_return result<void>{};
 }

@@ -81,7 +81,9 @@ task<result<void>> dialogue::drain() {
         auto ended = co_await end_queries();
         co_return ended;
     }
-    if (on_->send_sync(ending::unknown)) co_await collect(connection::mode::pipeline);
+    if (on_->send_sync(ending::unknown)) {
+        static_cast<void>(co_await collect(connection::mode::pipeline));
+    }
     co_return result<void>{};
 }
 
