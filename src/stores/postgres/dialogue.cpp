@@ -40,8 +40,10 @@ task<result<std::vector<rows>>> dialogue::pipeline(std::span<const call> calls) 
     using answers = result<std::vector<rows>>;
     if (waits_ == nullptr) return task<answers>{on_->pipeline(calls, no_deadline)};
     do_not_block();
+    // First: where there is no memory to wait for the answer, nothing is to be sent.
+    auto answer = collect(connection::mode::pipeline);
     if (auto sent = on_->send(calls); !sent) return task<answers>{std::move(sent).error()};
-    return collect(connection::mode::pipeline);
+    return answer;
 }
 
 task<result<std::vector<rows>>> dialogue::collect(connection::mode how, local_time deadline) {
