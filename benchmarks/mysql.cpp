@@ -8,6 +8,7 @@
 #include "bare_mysql.hpp"
 #include "bench.hpp"
 #include "in_flight.hpp"
+#include "lines.hpp"
 #include "private_server.hpp"
 #include "scratch_dir.hpp"
 #include "semel/engine.hpp"
@@ -201,16 +202,8 @@ turns<rates> all_turns(semel_side& semel, bare_side& bare, seconds most) {
     return all;
 }
 
-struct line {
-    const char* scenario;
-    const char* reference;
-    std::optional<bar> is;
-    double rates::*semel;
-    double rates::*other;
-};
-
-const std::vector<line>& lines() {
-    static const std::vector<line> all{
+const std::vector<line<rates>>& lines() {
+    static const std::vector<line<rates>> all{
         {"mysql first, 256 in flight", "bare client, insert and update, 32 clients", at_least(2.5),
          &rates::in_flight, &rates::two_commits},
         {"mysql first, 64 callers",
@@ -258,15 +251,7 @@ void mysql_server(const settings& how, report& to) {
         to.progress("mysql: round " + std::to_string(i + 1));
         all.take(i, how.rounds, rounds.emplace_back());
     }
-    for (const auto& one : lines()) {
-        std::vector<figures> made;
-        for (const auto& round : rounds) made.push_back({round.*one.semel, round.*one.other});
-        to.add({.scenario = one.scenario,
-                .unit = "op/s",
-                .reference_name = one.reference,
-                .bar = one.is},
-               made);
-    }
+    add_lines(to, lines(), rounds);
 }
 
 } // namespace semel::bench

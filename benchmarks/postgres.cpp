@@ -322,15 +322,7 @@ void postgres(const settings& how, report& to) {
             group.take(i, how.rounds, rounds[i]);
         }
     }
-    for (const auto& one : postgres_lines()) {
-        std::vector<figures> made;
-        for (const auto& round : rounds) made.push_back({round.*one.semel, round.*one.other});
-        to.add({.scenario = one.scenario,
-                .unit = "op/s",
-                .reference_name = one.reference,
-                .bar = one.is},
-               made);
-    }
+    add_lines(to, postgres_lines(), rounds);
 }
 
 } // namespace semel::bench

@@ -2,9 +2,9 @@
 
 namespace semel::bench {
 
-const std::vector<postgres_line>& postgres_lines() {
+const std::vector<line<postgres_rates>>& postgres_lines() {
     using rates = postgres_rates;
-    static const std::vector<postgres_line> all{
+    static const std::vector<line<postgres_rates>> all{
         {"postgres first, 256 in flight", "pgbench, insert and update, 32 clients", at_least(4),
          &rates::in_flight, &rates::two_commits},
         {"postgres first, 64 callers", "pgbench, insert and update, 32 clients", at_least(2.5),

@@ -1,10 +1,9 @@
 // What is measured on PostgreSQL, and the lines it makes.
 #pragma once
 
-#include <optional>
 #include <vector>
 
-#include "bench.hpp"
+#include "lines.hpp"
 
 namespace semel::bench {
 
@@ -21,14 +20,6 @@ struct postgres_rates {
     double bare_groups = 0, bare_lone = 0, bare_replay = 0;
 };
 
-struct postgres_line {
-    const char* scenario;
-    const char* reference;
-    std::optional<bar> is;
-    double postgres_rates::*semel;
-    double postgres_rates::*other;
-};
-
-[[nodiscard]] const std::vector<postgres_line>& postgres_lines();
+[[nodiscard]] const std::vector<line<postgres_rates>>& postgres_lines();
 
 } // namespace semel::bench

@@ -7,6 +7,7 @@
 
 #include "bench.hpp"
 #include "in_flight.hpp"
+#include "lines.hpp"
 #include "private_server.hpp"
 #include "redis_reference.hpp"
 #include "scratch_dir.hpp"
@@ -165,18 +166,10 @@ rates one_round(semel_side& semel, redis_benchmark& raw, bare_redis& bare, secon
     return made;
 }
 
-struct line {
-    const char* scenario;
-    const char* reference;
-    std::optional<bar> is;
-    double rates::*semel;
-    double rates::*other;
-};
-
-const std::vector<line>& lines() {
+const std::vector<line<rates>>& lines() {
     static const char* const raw = "redis-benchmark -P 32, claim and complete scripts";
     static const char* const raw_replay = "redis-benchmark -P 32, claim script on a hit";
-    static const std::vector<line> all{
+    static const std::vector<line<rates>> all{
         {"redis first, 256 in flight", raw, at_least(0.5), &rates::in_flight, &rates::raw},
         {"redis first, 64 callers", raw, at_least(0.25), &rates::many, &rates::raw},
         {"redis replay, 256 in flight", raw_replay, at_least(0.5), &rates::replay_in_flight,
@@ -223,15 +216,7 @@ void redis(const settings& how, report& to) {
         to.progress("redis: round " + std::to_string(i + 1));
         rounds.push_back(one_round(semel, raw, bare, std::min(usual_turn, how.per_measurement)));
     }
-    for (const auto& one : lines()) {
-        std::vector<figures> made;
-        for (const auto& round : rounds) made.push_back({round.*one.semel, round.*one.other});
-        to.add({.scenario = one.scenario,
-                .unit = "op/s",
-                .reference_name = one.reference,
-                .bar = one.is},
-               made);
-    }
+    add_lines(to, lines(), rounds);
     to.add({.scenario = "redis replay, cached",
             .unit = "trips/op",
             .reference_name = "redis replay, not cached",
