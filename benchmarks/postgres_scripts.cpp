@@ -93,8 +93,10 @@ std::vector<std::string> values_of(std::initializer_list<std::string> known_by,
 }
 
 std::string way_in(const postgres::transaction_texts& texts) {
+    std::vector<std::string> values = id;
+    values.emplace_back(":k");
     return joined({new_record, "\\startpipeline\n", filled(texts.begin, {}),
-                   filled(texts.mark, {":k"}), filled(texts.look, id), "\\endpipeline\n"});
+                   filled(texts.enter, values), "\\endpipeline\n"});
 }
 
 // The driver is told the table by its look.

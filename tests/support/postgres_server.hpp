@@ -54,7 +54,7 @@ private:
     PGconn* const it_;
 };
 
-// A table prefix of its own for each test; its tables go when it does.
+// A table prefix of its own for each test; what is there under it goes when it does.
 class postgres_prefix {
 public:
     postgres_prefix() {
@@ -65,9 +65,11 @@ public:
     postgres_prefix& operator=(const postgres_prefix&) = delete;
     ~postgres_prefix() {
         try {
-            postgres_client{}.sql("DROP TABLE IF EXISTS " + name_ + "meta, " + name_ + "record, " +
-                                  name_ + "checkpoint, " + name_ + "audit, " + name_ + "outbox, " +
-                                  name_ + "outbox_shard, " + name_ + "outbox_archive");
+            postgres_client client;
+            client.sql("DROP TABLE IF EXISTS " + name_ + "meta, " + name_ + "record, " + name_ +
+                       "checkpoint, " + name_ + "audit, " + name_ + "outbox, " + name_ +
+                       "outbox_shard, " + name_ + "outbox_archive");
+            client.sql("DROP DOMAIN IF EXISTS " + name_ + "key_lock");
         } catch (const std::exception&) {
             // The server is gone, and its data are the tests' own.
         }

@@ -15,21 +15,15 @@ namespace semel::postgres {
 
 namespace {
 
-// Columns of `mark`.
-constexpr int locked_column = 0;
-constexpr std::string_view yes = "\1";
-constexpr int isolation_column = 1;
-constexpr int start_column = 2;
+// Columns of `enter`, behind those of `look`.
+constexpr int isolation_column = 4;
+constexpr int taken_column = 5;
+constexpr int start_column = 6;
 
 // For lock_timeout, where zero would be for ever.
 std::string milliseconds(duration length) {
     const auto count = std::chrono::ceil<std::chrono::milliseconds>(length).count();
     return std::to_string(std::max<decltype(count)>(count, 1));
-}
-
-// The answer before the last, which is the look's.
-const rows& mark_of(const std::vector<rows>& answers) {
-    return answers[answers.size() - 2];
 }
 
 } // namespace
@@ -190,7 +184,8 @@ task<result<void>> caller_transaction::lock(const record_id& id, locked_record& 
     }
     held_key key{.id = id, .outermost = !begun_};
     if (!key.outermost) key.token = new_token();
-    const auto number = big_endian(lock_number(options_.table_prefix, id));
+    const auto of = lock_number(options_.table_prefix, id);
+    const auto number = big_endian(of);
     auto asked = ask_way_in(key, number);
     auto got = co_await asked;
     if (!got && has_forgotten(got.error())) {
@@ -203,7 +198,7 @@ task<result<void>> caller_transaction::lock(const record_id& id, locked_record& 
     if (!got) co_return std::move(got).error();
     begun_ = true;
     left_token_.clear();
-    auto fits = check_isolation(mark_of(*got).bytes(0, isolation_column));
+    auto fits = check_isolation(got->back().bytes(0, isolation_column));
     if (!fits && key.outermost && !says_level_) {
         // The session has another default. From now on it costs this one a word.
         says_level_ = true;
@@ -214,8 +209,8 @@ task<result<void>> caller_transaction::lock(const record_id& id, locked_record& 
         co_return again;
     }
     if (!fits) co_return fits;
-    if (key.outermost) key.began = mark_of(*got).bytes(0, start_column);
-    if (mark_of(*got).bytes(0, locked_column) != yes) {
+    if (key.outermost) key.began = got->back().bytes(0, start_column);
+    if (got->back().bytes(0, taken_column) == std::to_string(of)) {
         if (locked_ == on_locked::answer) {
             co_return refused(errc::conflict, "another transaction executes this key");
         }
@@ -232,19 +227,19 @@ task<result<void>> caller_transaction::lock(const record_id& id, locked_record& 
     co_return read;
 }
 
-// Nobody else holds most keys, so the look-up rides along and is mostly the one that counts.
 task<result<std::vector<rows>>> caller_transaction::ask_way_in(const held_key& key,
                                                                const number& of) {
     std::vector<call> calls;
-    calls.reserve(3);
+    calls.reserve(2);
     const auto& begin = says_level_ ? texts_.begin_committed : texts_.begin;
     if (!begun_) calls.push_back({begin.name, {}});
-    if (key.outermost) {
-        calls.push_back({texts_.mark.name, {view(of)}});
-    } else {
-        calls.push_back({texts_.mark_joined.name, {view(of), view(key.token), view(left_token_)}});
+    call enter{key.outermost ? texts_.enter.name : texts_.enter_joined.name, id_values(key.id)};
+    enter.values.push_back(view(of));
+    if (!key.outermost) {
+        enter.values.push_back(view(key.token));
+        enter.values.push_back(view(left_token_));
     }
-    calls.push_back({texts_.look.name, id_values(key.id)});
+    calls.push_back(std::move(enter));
     return on_.pipeline(calls);
 }
 

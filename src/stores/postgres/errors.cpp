@@ -21,6 +21,8 @@ constexpr meaning meanings[]{
      "check the database of the store URL, or create it with CREATE DATABASE"},
     {"3F000", errc::invalid_argument, "set a search_path that names a schema which exists"},
     {"42P01", errc::schema_missing, "the tables are not there: run `semel migrate --store URL`"},
+    {"42704", errc::schema_missing,
+     "something of semel's is not there: run `semel migrate --store URL`"},
     {"42703", errc::schema_missing,
      "the tables are not those of this version: run `semel migrate --store URL`"},
     {"42501", errc::read_only,

@@ -13,11 +13,18 @@ constexpr const char* this_record =
 
 // The record is one value, the row itself: to describe and fill its columns costs the server more
 // than to find it, also where there is none.
-std::string look_text() {
-    return "SELECT clock_timestamp(), m.value, r, 'semel_record'::regclass::oid FROM semel_meta m "
-           "LEFT JOIN semel_record r ON "
+std::string look_text(const std::string& further_columns = "") {
+    return "SELECT clock_timestamp(), m.value, r, 'semel_record'::regclass::oid" + further_columns +
+           " FROM semel_meta m LEFT JOIN semel_record r ON "
            "r.tenant = $1::bytea AND r.operation = $2::bytea AND r.key = $3::bytea "
            "WHERE m.name = 'fence_floor'";
+}
+
+// With the number in it, whoever reads the parameters takes the lock: see 0006_key_lock.sql.
+std::string enter_text(const std::string& known_by) {
+    return look_text(", current_setting('transaction_isolation'), "
+                     "current_setting('semel.taken', true), " +
+                     known_by + ", $4::semel_key_lock");
 }
 
 // Nothing in SQL raises an error of one's own. What is not a number becomes one that carries the
@@ -124,7 +131,7 @@ std::string replace_text() {
 
 using texts = transaction_texts;
 constexpr plain_statement texts::*every[]{&texts::begin,     &texts::begin_committed,
-                                          &texts::mark,      &texts::mark_joined,
+                                          &texts::enter,     &texts::enter_joined,
                                           &texts::patience,  &texts::wait,
                                           &texts::restore,   &texts::look,
                                           &texts::steps,     &texts::add,
@@ -139,14 +146,11 @@ transaction_texts::transaction_texts(std::string_view prefix)
     : record_table(std::string{prefix} + "record"),
       begin{.name = "begin", .text = "BEGIN"},
       begin_committed{.name = "begin_committed", .text = "BEGIN ISOLATION LEVEL READ COMMITTED"},
-      mark{.name = "mark",
-           .text = "SELECT pg_try_advisory_xact_lock($1::bigint), "
-                   "current_setting('transaction_isolation'), now()"},
-      mark_joined{.name = "mark_joined",
-                  .text = "SELECT pg_try_advisory_xact_lock($1::bigint), "
-                          "current_setting('transaction_isolation'), set_config('semel.owner', "
-                          "concat(replace(current_setting('semel.owner', true), $3::text, ''), "
-                          "$2::text), true)"},
+      enter{.name = "enter", .text = enter_text("now()")},
+      enter_joined{.name = "enter_joined",
+                   .text = enter_text("set_config('semel.owner', concat(replace("
+                                      "current_setting('semel.owner', true), $6::text, ''), "
+                                      "$5::text), true)")},
       patience{.name = "patience",
                .text = "SELECT set_config('semel.lock_timeout', current_setting('lock_timeout'), "
                        "true), set_config('lock_timeout', $1::text, true)"},

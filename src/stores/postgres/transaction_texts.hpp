@@ -18,20 +18,21 @@ struct transaction_texts {
     plain_statement begin;
     // Where the session begins with another level. To say it costs as much as a small statement.
     plain_statement begin_committed;
-    // $1 the key's number → whether it got the lock, isolation level, when the transaction began,
-    // which tells it from every other on this connection.
-    plain_statement mark;
-    // In a transaction that was there before, $2 token, $3 one to be forgotten → the same but the
-    // start. Leaves the token
-    // in the transaction: it is gone when that is, or has been rolled back to a point before. Dear:
-    // at its end the server goes through all its settings because of this one.
-    plain_statement mark_joined;
+    // $1-$3 id, $4 the key's number → what `look` gives, the isolation level, the number again if
+    // somebody else holds it, and when the transaction began, which tells it from every other on
+    // this connection. The lock is taken where the number is read, which is before the look.
+    plain_statement enter;
+    // In a transaction that was there before, $5 token, $6 one to be forgotten → the same but the
+    // start. Leaves the token in the transaction: it is gone when that is, or has been rolled back
+    // to a point before. Dear: at its end the server goes through all its settings because of this
+    // one.
+    plain_statement enter_joined;
     // Where somebody else holds it: $1 lock time-out; $1 the key's number; the time-out as before.
     plain_statement patience;
     plain_statement wait;
     plain_statement restore;
     // $1-$3 id → now, fence floor, the whole row as one value or null, which table it looked in.
-    // A statement of its own, after the lock: its snapshot sees what the last holder committed.
+    // Behind `wait`, as a statement of its own: it sees what the last holder has committed.
     plain_statement look;
     plain_statement steps; // $1-$3 id → names and data of its checkpoints, which few records have
     // $1-$3 id, $4 token or $5 start, $6 table, $7 … columns. Both fail, and so abort the

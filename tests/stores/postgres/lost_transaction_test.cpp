@@ -112,6 +112,7 @@ TEST_F(PostgresDoubt, StaysWhereTheSearchPathLeadsElsewhere) {
         sql("CREATE TABLE " + elsewhere + "." + both + " (LIKE public." + both + " INCLUDING ALL)");
         sql("INSERT INTO " + elsewhere + "." + both + " SELECT * FROM public." + both);
     }
+    sql("CREATE DOMAIN " + elsewhere + "." + prefix() + "key_lock AS bigint");
     client_.sql("SET search_path = " + elsewhere);
 
     const auto out = pay_in_doubt();

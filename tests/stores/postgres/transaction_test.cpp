@@ -1,4 +1,5 @@
 // Work, its rows and its record in one PostgreSQL transaction: what is particular to it.
+#include <optional>
 #include <thread>
 
 #include "other_tables.hpp"
@@ -59,6 +60,35 @@ TEST_F(PostgresTransaction, WaitingEndsInTimeAndTheConnectionsOwnTimeoutIsBack) 
     EXPECT_TRUE(next.executed());
     EXPECT_EQ(inside, "7s");
     EXPECT_EQ(mine_.sql("SHOW lock_timeout"), "7s");
+}
+
+// What `enter` relies on: the server reads the number, and so takes the lock, before it looks.
+TEST_F(PostgresTransaction, TheLookIsBehindTheLock) {
+    const std::string lock = prefix() + "key_lock";
+    // Constraints are judged in the order of their names.
+    sql("ALTER DOMAIN " + lock +
+        " ADD CONSTRAINT a_wait CHECK (pg_advisory_xact_lock(VALUE)::text = '')");
+    database_client other;
+    auto port = port_on(other);
+    std::jthread repeat;
+    std::optional<outcome<std::string>> repeated;
+
+    const auto first = transact([&] {
+        repeat = std::jthread{[&] {
+            repeated = engine_.transact<std::string>(port, payment(), [&] { return pay("2"); });
+        }};
+        const local_time patience = local_clock::now() + std::chrono::seconds{30};
+        while (!waits_for_lock(lock) && local_clock::now() < patience) {
+            std::this_thread::sleep_for(std::chrono::milliseconds{5});
+        }
+        EXPECT_TRUE(waits_for_lock(lock));
+        return pay("1");
+    });
+    repeat.join();
+
+    EXPECT_TRUE(first.executed());
+    EXPECT_TRUE(repeated->replayed());
+    EXPECT_EQ(payments(), "1");
 }
 
 TEST_F(PostgresTransaction, WorkThatHidesADeadlockOfItsOwnIsRefused) {
