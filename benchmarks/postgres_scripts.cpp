@@ -43,6 +43,7 @@ std::string hex(const std::string& twice, int times) {
 std::map<std::string, std::string> parameters_of_all() {
     std::map<std::string, std::string> made{
         {"tenant", "acme"}, {"operation", "ORDER_CREATE"}, {"token", "<1234567890123456789.1>"}};
+    made["t"] = "1800000000000000";
     for (const auto& column : postgres::record_columns) {
         const std::string name{column.name};
         if (column.of == postgres::type::uuid) {
@@ -66,10 +67,10 @@ std::string filled(const postgres::plain_statement& from, const std::vector<std:
     return made + ";\n";
 }
 
-// Keys of 33 bytes, as semel's, and times that go on.
+// Keys of 33 bytes, as semel's, and times that go on (`t` is a client's own, and kept).
 constexpr std::string_view new_record = "\\set k random(1000000000000000, 9999999999999999)\n"
                                         "\\set l random(1000000000000000, 9999999999999999)\n"
-                                        "\\set t 1800000000000000 + :l % 1000000000\n";
+                                        "\\set t :t + 1000\n";
 const std::vector<std::string> id{":tenant", ":operation", "(:k || '-' || :l)"};
 
 // `known_by`: how the transaction is known again, `time`: what a column of times is given.
