@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "semel/function.hpp"
 #include "semel/record.hpp"
@@ -94,8 +95,10 @@ public:
     // that stays open.
     virtual void abandon() noexcept {}
 
-    // Identity of the connection, to notice work that nests the same key.
+    // Identity of the connection, to notice work that nests the same key; and of the tables there:
+    // the same key in others is another one.
     [[nodiscard]] virtual const void* connection() const = 0;
+    [[nodiscard]] virtual std::string_view tables() const { return {}; }
 };
 
 // ---- for callers who do not block ---------------------------------------------------------------
@@ -145,6 +148,7 @@ public:
     virtual task<result<void>> rollback() = 0; // never fails
     virtual void abandon() noexcept = 0;
     [[nodiscard]] virtual const void* connection() const = 0;
+    [[nodiscard]] virtual std::string_view tables() const = 0;
 };
 
 } // namespace semel

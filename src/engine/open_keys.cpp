@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 namespace semel {
@@ -10,6 +11,7 @@ namespace {
 
 struct entry {
     const void* connection;
+    std::string_view tables;
     const record_id* id;
 };
 
@@ -26,9 +28,9 @@ table& all() {
 
 } // namespace
 
-open_key::open_key(const void* connection, const record_id& id) : connection_(connection), id_(id) {
+open_key::open_key(const async_transaction_port& port, const record_id& id) : id_(id) {
     const std::lock_guard lock{all().mutex};
-    all().open.push_back({connection_, &id_});
+    all().open.push_back({port.connection(), port.tables(), &id_});
 }
 
 open_key::~open_key() {
@@ -40,10 +42,10 @@ open_key::~open_key() {
     open.pop_back();
 }
 
-bool open_key::held(const void* connection, const record_id& id) {
+bool open_key::held(const async_transaction_port& port, const record_id& id) {
     const std::lock_guard lock{all().mutex};
     return std::any_of(all().open.begin(), all().open.end(), [&](const entry& one) {
-        return one.connection == connection && *one.id == id;
+        return one.connection == port.connection() && one.tables == port.tables() && *one.id == id;
     });
 }
 

@@ -2,22 +2,22 @@
 #pragma once
 
 #include "semel/record.hpp"
+#include "semel/transaction.hpp"
 
 namespace semel {
 
-// From when its work begins until its record is written. The id outlives it. Of the whole process:
-// work that does not block shares its thread with others, and may go on on another one.
+// From when its work begins until its record is written. Port and id outlive it. Of the whole
+// process: work that does not block shares its thread with others, and may go on on another one.
 class open_key {
 public:
-    open_key(const void* connection, const record_id& id);
+    open_key(const async_transaction_port& port, const record_id& id);
     open_key(const open_key&) = delete;
     open_key& operator=(const open_key&) = delete;
     ~open_key();
 
-    [[nodiscard]] static bool held(const void* connection, const record_id& id);
+    [[nodiscard]] static bool held(const async_transaction_port& port, const record_id& id);
 
 private:
-    const void* const connection_;
     const record_id& id_;
 };
 

@@ -98,7 +98,7 @@ task<nothing> transaction_flow::run(request& what) {
         co_return nothing{};
     }
     plan_ = *std::move(made);
-    if (open_key::held(port_.connection(), plan_->id)) {
+    if (open_key::held(port_, plan_->id)) {
         with_ = unavailable(nested());
         count();
         co_return nothing{};

@@ -3,6 +3,7 @@
 
 #include <coroutine>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "semel/detail/work.hpp"
@@ -46,6 +47,7 @@ public:
     }
     void abandon() noexcept override { of_.abandon(); }
     [[nodiscard]] const void* connection() const override { return of_.connection(); }
+    [[nodiscard]] std::string_view tables() const override { return of_.tables(); }
 
 private:
     template <class T> static task<T> ended(T&& with) { return task<T>{std::move(with)}; }

@@ -36,7 +36,7 @@ task<result<void>> transaction_pass::run(transacting how) {
     if (how == transacting::blind) {
         if (auto ready = port_.expect_blind(); !ready) co_return ready;
     }
-    const open_key mine{port_.connection(), plan_.id};
+    const open_key mine{port_, plan_.id};
     {
         const auto& started = std::get<answers::started>(now.said);
         transaction_run view{plan_, started};
@@ -67,7 +67,7 @@ task<result<void>> transaction_pass::run_blind() {
     const auto& started = std::get<answers::started>(begun.said);
     transaction_run view{plan_, started};
     execution handed{view};
-    const open_key mine{port_.connection(), plan_.id};
+    const open_key mine{port_, plan_.id};
     awaited_end awaited{work_, handed};
     auto&& end = co_await awaited;
     ending_ = ending_of(std::move(end), plan_, started, view.take_ref());

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "semel/stores/mysql.hpp"
 #include "semel/transaction.hpp"
@@ -71,6 +72,7 @@ public:
     [[nodiscard]] bool asks_to_repeat() const override;
     void rollback() override;
     [[nodiscard]] const void* connection() const override;
+    [[nodiscard]] std::string_view tables() const override;
 
 private:
     class state;

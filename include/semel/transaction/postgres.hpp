@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "semel/transaction.hpp"
@@ -79,6 +80,7 @@ public:
     void rollback() override;
     void abandon() noexcept override;
     [[nodiscard]] const void* connection() const override;
+    [[nodiscard]] std::string_view tables() const override;
 
 private:
     std::unique_ptr<async_transaction_port> state_;

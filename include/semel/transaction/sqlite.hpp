@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "semel/transaction.hpp"
 
@@ -54,6 +55,7 @@ public:
     result<void> commit() override;
     void rollback() override;
     [[nodiscard]] const void* connection() const override;
+    [[nodiscard]] std::string_view tables() const override;
 
 private:
     class state;

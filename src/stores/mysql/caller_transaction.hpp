@@ -31,6 +31,7 @@ public:
     [[nodiscard]] bool asks_to_repeat() const;
     void rollback();
     [[nodiscard]] const void* handle() const { return handle_; }
+    [[nodiscard]] std::string_view tables() const { return options_.table_prefix; }
 
 private:
     enum class owner { nobody, us, caller };

@@ -53,5 +53,8 @@ void mysql_transaction::rollback() {
 const void* mysql_transaction::connection() const {
     return state_->handle();
 }
+std::string_view mysql_transaction::tables() const {
+    return state_->tables();
+}
 
 } // namespace semel

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,7 @@ public:
     task<result<void>> rollback() override;
     void abandon() noexcept override;
     [[nodiscard]] const void* connection() const override { return handle_; }
+    [[nodiscard]] std::string_view tables() const override { return options_.table_prefix; }
 
 private:
     enum class owner { nobody, us, caller };
@@ -71,9 +73,11 @@ private:
     result<void> check_work_left();
     void forget_lost_connection();
     task<result<void>> check_tables();
+    [[nodiscard]] bool must_prepare_again(const failure& why);
     task<result<void>> prepare();
     task<result<void>> reconnect();
     result<void> check_same_place(const rows& seen);
+    [[nodiscard]] failure no_floor() const;
     task<result<std::vector<rows>>> ask_way_in(const held_key& key, const number& of);
     task<result<std::vector<rows>>> prepare_way_in(const held_key& key, const number& of);
     task<result<std::vector<rows>>> wait_for_lock(const held_key& key, const number& of);
@@ -93,6 +97,7 @@ private:
     const transaction_texts texts_;
     dialogue on_;
     bool prepared_ = false;
+    bool outdated_ = false;   // the session's statements are for tables that it does not see
     bool in_doubt_ = false;   // the last COMMIT was not answered
     bool made_anew_ = false;  // the connection, to learn what became of it
     std::string looked_in_;   // the table of the last look, by its number

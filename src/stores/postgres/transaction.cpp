@@ -73,6 +73,9 @@ void postgres_transaction::abandon() noexcept {
 const void* postgres_transaction::connection() const {
     return state_->connection();
 }
+std::string_view postgres_transaction::tables() const {
+    return state_->tables();
+}
 
 // ---- for callers who do not ---------------------------------------------------------------------
 

@@ -70,6 +70,7 @@ public:
 
     [[nodiscard]] bool open() const { return sqlite3_get_autocommit(db_) == 0; }
     [[nodiscard]] const void* handle() const { return db_; }
+    [[nodiscard]] std::string_view tables() const { return options_.table_prefix; }
 
     // What both ways in have in common.
     result<void> prepare();
@@ -311,6 +312,9 @@ void sqlite_transaction::rollback() {
 
 const void* sqlite_transaction::connection() const {
     return state_->handle();
+}
+std::string_view sqlite_transaction::tables() const {
+    return state_->tables();
 }
 
 } // namespace semel

@@ -11,6 +11,7 @@
 namespace semel {
 
 using database_client = testing_support::mysql_client;
+using database_prefix = testing_support::mysql_prefix;
 using database_transaction = mysql_transaction;
 
 inline constexpr const char* database_kind = "mysql"; // as tools/servers calls it

@@ -10,6 +10,7 @@
 namespace semel {
 
 using database_client = testing_support::postgres_client;
+using database_prefix = testing_support::postgres_prefix;
 // The same tests are compiled twice: for ports that wait in place, and for those that do not.
 #ifdef SEMEL_TEST_LOOPED
 using database_transaction = looped_transaction;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "semel/transaction/postgres.hpp"
@@ -87,6 +88,7 @@ public:
     void rollback() override { (void)run(port_->rollback()); }
     void abandon() noexcept override { port_->abandon(); }
     [[nodiscard]] const void* connection() const override { return port_->connection(); }
+    [[nodiscard]] std::string_view tables() const override { return port_->tables(); }
 
 private:
     template <class T> T run(task<T> what) {

@@ -126,6 +126,21 @@ TEST_F(SqlTransaction, AnyNumberOfRepeatsInsideTheWorkLeaveItsOwnKeyAlone) {
     EXPECT_EQ(payments(), "2");
 }
 
+// They are other records.
+TEST_F(SqlTransaction, TheSameKeyInOtherTablesIsAnotherOne) {
+    const database_prefix second;
+    (void)migrate(second.url(), migrate_mode::run).value();
+    database_transaction there{mine_.native(), {.table_prefix = second.name()}};
+
+    const auto out = transact([&] {
+        return engine_.execute_in<std::string>(there, payment(), [&] { return pay("7"); }).value();
+    });
+
+    EXPECT_EQ(out.value(), "7");
+    EXPECT_EQ(recorded(), "1");
+    EXPECT_EQ(sql("SELECT count(*) FROM " + second.name() + "record"), "1");
+}
+
 TEST_F(SqlTransaction, AnotherPortOnTheSameConnectionMayNestAnotherKey) {
     const auto out = transact([&] {
         auto inner = port_on(mine_);
