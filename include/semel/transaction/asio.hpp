@@ -32,7 +32,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -52,9 +54,7 @@ public:
     void wait(const watched_socket& socket, interest what, local_time deadline,
               unique_function<void(woken)> then) override {
         if (what != interest::time && !watch(socket)) {
-            // There is none, or no descriptor is left: libpq meets it and names it.
-            boost::asio::post(socket_.get_executor(),
-                              [then = std::move(then)]() mutable { then(woken::ready); });
+            try_again(socket, deadline, std::move(then));
         } else if (what == interest::read && deadline == local_time::max()) {
             // Nearly all of them. An error, too, is for libpq to meet.
             socket_.async_wait(wait_type::wait_read,
@@ -99,6 +99,18 @@ private:
         }
         watched_ = socket;
         return true;
+    }
+
+    // There is no socket: libpq meets it and names it. Or no descriptor is left for a copy of it:
+    // then libpq looks now and then by itself.
+    void try_again(const watched_socket& socket, local_time deadline,
+                   unique_function<void(woken)> then) {
+        constexpr local_clock::duration pause = std::chrono::milliseconds{10};
+        const auto left = deadline - local_clock::now();
+        timer_.expires_after(socket.number < 0 ? pause * 0 : std::min(pause, left));
+        timer_.async_wait([deadline, then = std::move(then)](error) mutable {
+            then(local_clock::now() < deadline ? woken::ready : woken::deadline);
+        });
     }
 
     void wait_for_first(interest what, local_time deadline, const std::shared_ptr<waiting>& one) {

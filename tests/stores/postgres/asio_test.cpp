@@ -1,6 +1,9 @@
 // Transactions of an Asio program: one thread, many connections, and nothing that blocks.
 #include <gmock/gmock.h>
 
+#include <sys/resource.h>
+#include <time.h>
+
 #include "semel/transaction/postgres_asio.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -233,6 +236,43 @@ TEST_F(AsioTransaction, AnExceptionOfTheWorkLeavesNothingAndComesOut) {
     EXPECT_EQ(payments(), "0");
     EXPECT_EQ(recorded(), "0");
     EXPECT_TRUE(run_alone(pay_at(here, payment(), "7")).executed());
+}
+
+// The process can open nothing any more.
+class no_descriptors {
+public:
+    no_descriptors() {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        const rlimit none{.rlim_cur = 3, .rlim_max = before_.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &none);
+    }
+    no_descriptors(const no_descriptors&) = delete;
+    no_descriptors& operator=(const no_descriptors&) = delete;
+    ~no_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+private:
+    rlimit before_{};
+};
+
+std::chrono::nanoseconds processor_time() {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec};
+}
+
+TEST_F(AsioTransaction, WithoutADescriptorLeftItLooksNowAndThen) {
+    auto at = sit();
+    auto work = [&](execution&) -> awaitable<std::string> {
+        (void)co_await at.run("SELECT pg_sleep(1)");
+        co_return "7";
+    };
+    const no_descriptors left;
+    const auto before = processor_time();
+
+    const auto out = run_alone(transact_at(at, payment(), work));
+
+    EXPECT_EQ(out.value(), "7");
+    EXPECT_LT(processor_time() - before, 500ms);
 }
 
 TEST_F(AsioTransaction, NestingTheSameKeyIsRefusedAndAnotherKeyIsNot) {
