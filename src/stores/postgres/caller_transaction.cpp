@@ -20,6 +20,10 @@ constexpr int isolation_column = 4;
 constexpr int taken_column = 5;
 constexpr int start_column = 6;
 
+constexpr const char* must_begin_again = "the session has forgotten semel's statements (a pooler "
+                                         "must be in session mode), or sees other "
+                                         "tables than before; roll back and begin again";
+
 // For lock_timeout, where zero would be for ever.
 std::string milliseconds(duration length) {
     const auto count = std::chrono::ceil<std::chrono::milliseconds>(length).count();
@@ -137,6 +141,13 @@ task<result<void>> caller_transaction::check_tables() {
     co_return check_version(version, options_.table_prefix);
 }
 
+bool caller_transaction::must_prepare_again(const failure& why) {
+    outdated_ = knows_other_tables(why);
+    if (!outdated_ && !has_forgotten(why)) return false;
+    prepared_ = false;
+    return true;
+}
+
 // Another port may have prepared the same on this connection before.
 task<result<void>> caller_transaction::prepare() {
     if (!valid_prefix(options_.table_prefix)) {
@@ -149,14 +160,21 @@ task<result<void>> caller_transaction::prepare() {
                                           "'semel\\_t.%'");
     if (!known) co_return known.error();
     std::vector<preparation> missing;
+    std::string old;
     for (const auto& one : texts_.all()) {
         bool is_known = false;
         for (int row = 0; row < known->count(); ++row) is_known |= known->bytes(row, 0) == one.name;
-        if (!is_known) missing.push_back(one);
+        if (is_known && outdated_) old += "DEALLOCATE \"" + one.name + "\";";
+        if (!is_known || outdated_) missing.push_back(one);
+    }
+    if (!old.empty()) {
+        auto gone = co_await on_.query(std::move(old));
+        if (!gone) co_return std::move(gone).error();
     }
     auto done = co_await on_.prepare(missing);
     if (!done) co_return done;
     prepared_ = true;
+    outdated_ = false;
     co_return result<void>{};
 }
 
@@ -188,16 +206,15 @@ task<result<void>> caller_transaction::lock(const record_id& id, locked_record& 
     const auto number = big_endian(of);
     auto asked = ask_way_in(key, number);
     auto got = co_await asked;
-    if (!got && has_forgotten(got.error())) {
-        prepared_ = false;
-        if (!begun_) {
-            auto again = co_await prepare_way_in(key, number);
-            got = std::move(again);
-        }
+    if (!got && must_prepare_again(got.error())) {
+        if (begun_) co_return refused(errc::conflict, must_begin_again);
+        auto again = co_await prepare_way_in(key, number);
+        got = std::move(again);
     }
     if (!got) co_return std::move(got).error();
     begun_ = true;
     left_token_.clear();
+    if (got->back().count() == 0) co_return no_floor();
     auto fits = check_isolation(got->back().bytes(0, isolation_column));
     if (!fits && key.outermost && !says_level_) {
         // The session has another default. From now on it costs this one a word.
@@ -245,6 +262,11 @@ task<result<std::vector<rows>>> caller_transaction::ask_way_in(const held_key& k
 
 task<result<std::vector<rows>>> caller_transaction::prepare_way_in(const held_key& key,
                                                                    const number& of) {
+    // BEGIN may be known where the look is not.
+    if (PQtransactionStatus(handle_) == PQTRANS_INERROR) {
+        auto back = co_await on_.query("ROLLBACK");
+        if (!back) co_return std::move(back).error();
+    }
     auto ready = co_await prepare();
     if (!ready) co_return std::move(ready).error();
     auto asked = ask_way_in(key, of);

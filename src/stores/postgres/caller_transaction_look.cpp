@@ -21,10 +21,7 @@ constexpr int looks_max = 10;
 
 result<void> caller_transaction::read_look(const rows& seen, held_key& key, locked_record& to) {
     key.has_checkpoints = false;
-    if (seen.count() == 0) {
-        return refused(errc::corrupt, "the fence floor is missing in the table " +
-                                          options_.table_prefix + "meta; restore it");
-    }
+    if (seen.count() == 0) return no_floor();
     if (auto same = check_same_place(seen); !same) return same;
     key.table = seen.bytes(0, table_column);
     to.stored.reset();
@@ -37,6 +34,11 @@ result<void> caller_transaction::read_look(const rows& seen, held_key& key, lock
     key.seen_at = read->updated_at;
     to.stored = *std::move(read);
     return {};
+}
+
+failure caller_transaction::no_floor() const {
+    return refused(errc::corrupt, "the fence floor is missing in the table " +
+                                      options_.table_prefix + "meta; restore it");
 }
 
 // With its checkpoints. A lease does not take the lock: it may get some, or lose them, between the

@@ -118,7 +118,12 @@ failure connection::cannot_connect() const {
     failure why = failure_of({.state = state_in(words), .message = words}, ending::rolled_back);
     const bool tls = words.find("certificate") != std::string_view::npos ||
                      words.find("SSL") != std::string_view::npos;
-    if (tls) {
+    if (state_in(words) == "42704") {
+        // Nothing of semel's was asked for yet.
+        why = without_advice(std::move(why));
+        why.code = errc::invalid_argument;
+        why.detail += "; check options= of the store URL";
+    } else if (tls) {
         why.code = errc::invalid_argument;
         why.detail += "; check sslmode= and sslrootcert= of the store URL, and that the server's "
                       "certificate names this host";

@@ -34,6 +34,12 @@ bool has_forgotten(const failure& why) {
     return says(why, "(26000)");
 }
 
+// The row's type is another one ("cached plan must not change result type"), or the lock's is not
+// there any more ("cache lookup failed"). The words are in the server's language.
+bool knows_other_tables(const failure& why) {
+    return says(why, "(0A000)") || says(why, "(XX000)");
+}
+
 failure explained(failure why, const std::string& table_prefix, whose statement) {
     if (says(why, busy_mark)) {
         return refused(errc::conflict, "another transaction executes this key");

@@ -19,6 +19,10 @@ namespace semel::postgres {
 // DISCARD ALL and DEALLOCATE take our statements with them.
 [[nodiscard]] bool has_forgotten(const failure& why);
 
+// Our statement was made for tables that the session does not see any more: its search_path has
+// changed, or they were made anew.
+[[nodiscard]] bool knows_other_tables(const failure& why);
+
 enum class whose { ours, works };
 
 // For a pipeline with a write of ours that failed: whose statement it was decides what it means.

@@ -86,6 +86,15 @@ TEST_F(PostgresBadInput, AReadOnlyServerIsRefused) {
     EXPECT_THAT(got.detail, HasSubstr("name the primary"));
 }
 
+TEST_F(PostgresBadInput, ASettingThatTheServerDoesNotKnowIsNotAMatterOfTables) {
+    const auto got = why_not(url() + "&options=-cnosuch%3D1");
+
+    EXPECT_EQ(got.code, errc::invalid_argument) << describe(got);
+    EXPECT_THAT(got.detail, HasSubstr("nosuch"));
+    EXPECT_THAT(got.detail, HasSubstr("options="));
+    EXPECT_THAT(got.detail, Not(HasSubstr("migrate")));
+}
+
 TEST_F(PostgresBadInput, AServerThatIsTooOldIsNamedWithTheVersionItTakes) {
     const testing_support::elder_server server{"12.22"};
 

@@ -72,6 +72,21 @@ TEST_F(PostgresMigrate, TheSqlOfADryRunCanBeRunByHand) {
     EXPECT_TRUE(open(prefix_.url() + "&lanes=1"));
 }
 
+// New things belong where the others are, wherever those of this user would go.
+TEST_F(PostgresMigrate, AnUpgradeGoesToWhereTheTablesAre) {
+    (void)migrate(prefix_.url(), migrate_mode::run).value();
+    client_.sql("DROP DOMAIN " + prefix_.name() + "key_lock");
+    const std::string own = prefix_.name() + "own";
+    client_.sql("CREATE SCHEMA " + own);
+
+    const auto got =
+        migrate(prefix_.url() + "&options=-csearch_path%3D" + own + "%2Cpublic", migrate_mode::run);
+    client_.sql("DROP SCHEMA " + own); // empty
+
+    EXPECT_TRUE(got);
+    EXPECT_EQ(client_.sql("SELECT to_regtype('" + prefix_.name() + "key_lock') IS NOT NULL"), "t");
+}
+
 TEST_F(PostgresMigrate, AFailureLeavesNothingBehind) {
     client_.sql("CREATE TABLE " + prefix_.name() + "audit (x int)");
 

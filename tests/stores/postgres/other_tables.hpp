@@ -16,6 +16,8 @@ public:
             const std::string table = prefix + one;
             on_.sql("CREATE TABLE " + schema + "." + table + " (LIKE " + table + " INCLUDING ALL)");
         }
+        const std::string lock = prefix + "key_lock";
+        on_.sql("CREATE DOMAIN " + schema + "." + lock + " AS " + lock);
         const std::string meta = prefix + "meta";
         on_.sql("INSERT INTO " + schema + "." + meta + " SELECT * FROM " + meta);
     }

@@ -199,6 +199,102 @@ TEST_F(PostgresTransaction, ASessionThatForgotItsStatementsGoesOn) {
     EXPECT_TRUE(transact([&] { return pay("8"); }, payment("p2")).executed());
 }
 
+// BEGIN is the same for both, and the other one has made it known again.
+TEST_F(PostgresTransaction, ASessionThatForgotTheStatementsOfTwoPrefixesGoesOn) {
+    const testing_support::postgres_prefix second;
+    (void)migrate(second.url(), migrate_mode::run).value();
+    database_transaction there{mine_.native(), {.table_prefix = second.name()}};
+    const auto transact_there = [&](const std::string& key) {
+        return engine_.transact<std::string>(there, payment(key), [&] { return pay("7"); });
+    };
+    ASSERT_TRUE(transact([&] { return pay("7"); }).executed());
+    ASSERT_TRUE(transact_there("p1").executed());
+    run("DISCARD ALL");
+    ASSERT_TRUE(transact_there("p2").executed());
+
+    const auto out = transact([&] { return pay("7"); }, payment("p2"));
+
+    EXPECT_TRUE(out.executed()) << describe(*out.why());
+}
+
+// A schema for each tenant, say. The statements are the session's, and know the first one's types.
+TEST_F(PostgresTransaction, ASessionThatMovesToOtherTablesGoesOnThere) {
+    const other_tables others{prefix()};
+    ASSERT_TRUE(transact([&] { return pay("7"); }).executed());
+    run("SET search_path = " + others.schema + ", public");
+
+    const auto moved = transact([&] { return pay("8"); });
+    run("SET search_path = public");
+    auto fresh = port_on(mine_);
+    const auto back =
+        engine_.transact<std::string>(fresh, payment(), [] { return std::string{"9"}; });
+
+    EXPECT_TRUE(moved.executed()) << describe(*moved.why());
+    EXPECT_TRUE(back.replayed()) << describe(*back.why());
+    EXPECT_EQ(recorded(), "1");
+    EXPECT_EQ(others.recorded(), "1");
+}
+
+// The transaction is the caller's, who has to begin it again.
+TEST_F(PostgresTransaction, ATransactionOfASessionThatHasMovedIsToBeginAgain) {
+    const other_tables others{prefix()};
+    ASSERT_TRUE(transact([&] { return pay("7"); }).executed());
+    run("SET search_path = " + others.schema + ", public");
+    run("BEGIN");
+    const auto first = join([&] { return pay("8"); });
+    run("ROLLBACK");
+
+    run("BEGIN");
+    const auto again = join([&] { return pay("8"); });
+    run("COMMIT");
+
+    EXPECT_EQ(why(first), errc::conflict) << describe(*first.why());
+    EXPECT_TRUE(again.executed()) << describe(*again.why());
+    EXPECT_EQ(payments(), "2");
+    EXPECT_EQ(others.recorded(), "1");
+}
+
+TEST_F(PostgresTransaction, TablesThatWereMadeAnewAreFound) {
+    ASSERT_TRUE(transact([&] { return pay("7"); }).executed());
+    const std::string old = record_table() + "_old";
+    sql("DROP DOMAIN " + prefix() + "key_lock; ALTER TABLE " + record_table() + " RENAME TO " +
+        old + "; CREATE TABLE " + record_table() + " (LIKE " + old +
+        " INCLUDING ALL); DROP TABLE " + old);
+    (void)migrate(url(), migrate_mode::run).value();
+
+    const auto out = transact([&] { return pay("8"); });
+
+    EXPECT_TRUE(out.executed()) << describe(*out.why());
+}
+
+TEST_F(PostgresTransaction, AMissingFloorIsNamed) {
+    sql("DELETE FROM " + prefix() + "meta WHERE name = 'fence_floor'");
+
+    const auto owned = transact([&] { return pay("7"); });
+    run("BEGIN");
+    const auto joined = join([&] { return pay("7"); });
+    run("ROLLBACK");
+
+    for (const auto* out : {&owned, &joined}) {
+        EXPECT_EQ(why(*out), errc::corrupt) << describe(*out->why());
+        EXPECT_THAT(out->why()->detail, HasSubstr("fence floor is missing"));
+    }
+    EXPECT_EQ(payments(), "0");
+}
+
+TEST_F(PostgresTransaction, AMissingLockIsMadeByTheMigration) {
+    sql("DROP DOMAIN " + prefix() + "key_lock");
+    const auto before = transact([&] { return pay("7"); });
+    const auto opened = open_postgres_store(options());
+    const auto repaired = migrate(url(), migrate_mode::run).value();
+
+    EXPECT_EQ(why(before), errc::schema_missing) << describe(*before.why());
+    EXPECT_THAT(before.why()->detail, HasSubstr("semel migrate"));
+    EXPECT_FALSE(opened);
+    EXPECT_NE(repaired.from, repaired.to);
+    EXPECT_TRUE(transact([&] { return pay("7"); }).executed());
+}
+
 TEST_F(PostgresTransaction, AConnectionThatIsLostInTheWorkLeavesNothing) {
     const auto out = transact([&] {
         pay();
