@@ -104,7 +104,7 @@ PUBLIC_HEADERS = {
     "engine": ["codec", "detail/cancel_link", "detail/work", "engine", "execution", "json",
                "outcome", "released", "request", "verdict"],
     "operations": ["alert", "reconciler"],
-    "asio": ["asio", "transaction/asio"],
+    "asio": ["asio", "transaction/asio", "transaction/asio_waiter"],
     "asio_postgres": ["transaction/postgres_asio"],
     "httplib": ["http/httplib", "http/httplib_messages"],
     "beast": ["http/beast", "http/beast_messages", "http/beast_read"],
@@ -126,6 +126,7 @@ PUBLIC_HEADERS = {
 }
 
 BOOST_ALLOWED = ("include/semel/asio.hpp", "include/semel/transaction/asio.hpp",
+                 "include/semel/transaction/asio_waiter.hpp",
                  "include/semel/http/beast", "src/edge/", "tests/",
                  "examples/", "apps/", "benchmarks/")
 
