@@ -44,7 +44,8 @@ struct mysql_transaction_options {
 // the work's own. With autocommit=0 the connection must not be in a transaction either: commit what
 // you have read.
 //
-// execute_in() joins a transaction of the caller, in any isolation level. It takes no lock: two
+// execute_in() joins a transaction of the caller, in any isolation level that does not show what
+// others have not committed (READ UNCOMMITTED: errc::unsupported). It takes no lock: two
 // that execute the same key at the same time both run, and the second one to write is told
 // errc::conflict. Its work is undone then (ROLLBACK TO SAVEPOINT), but the transaction may wait for
 // locks or have been rolled back by the server: roll it back, begin again, and the repeat replays.
@@ -71,6 +72,7 @@ public:
     result<void> commit() override;
     [[nodiscard]] bool asks_to_repeat() const override;
     void rollback() override;
+    void abandon() noexcept override;
     [[nodiscard]] const void* connection() const override;
     [[nodiscard]] std::string_view tables() const override;
 

@@ -1,6 +1,7 @@
 #include "stores/mysql/caller_connection.hpp"
 
 #include <mysql.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -55,20 +56,27 @@ bool caller_connection::autocommits() const {
     return (it_->server_status & SERVER_STATUS_AUTOCOMMIT) != 0;
 }
 
+// The server's number of a connection would not do: a server that was restarted counts anew.
 bool caller_connection::lost() const {
-    return lost_id_ != 0 && mysql_thread_id(it_) == lost_id_;
+    if (!lost_) return false;
+    if (it_->net.pvio == nullptr) return true;
+    pollfd ended{.fd = static_cast<int>(mysql_get_socket(it_)), .events = 0, .revents = 0};
+    return ::poll(&ended, 1, 0) > 0 && (ended.revents & POLLHUP) != 0;
 }
 
 unsigned caller_connection::last_error() const {
     return mysql_errno(it_);
 }
 
-mysql_dialect caller_connection::dialect() const {
-    if (dialect_ != mysql_dialect::automatic) return dialect_;
+mysql_dialect caller_connection::server() const {
     const char* const version = mysql_get_server_info(it_);
     const bool mariadb =
         version != nullptr && std::string_view{version}.find("MariaDB") != std::string_view::npos;
     return mariadb ? mysql_dialect::mariadb : mysql_dialect::mysql8;
+}
+
+mysql_dialect caller_connection::dialect() const {
+    return dialect_ != mysql_dialect::automatic ? dialect_ : server();
 }
 
 result<std::vector<rows>> caller_connection::run(const std::vector<statement>& all, commit with) {
@@ -130,7 +138,7 @@ failure caller_connection::failed(commit with) {
     const unsigned code = mysql_errno(it_);
     const std::string_view words = mysql_error(it_);
     const bool gone = code >= 2'000 && code < 3'000;
-    if (gone) lost_id_ = mysql_thread_id(it_);
+    if (gone) close();
     if (code == number::deadlock) met_deadlock_ = true;
     const bool doubt = with == commit::sent && (gone || !undoes(code));
     return failure_of({code, words}, doubt ? ending::unknown : ending::rolled_back);
@@ -147,7 +155,7 @@ bool caller_connection::reconnect(local_time deadline) {
     const bool back = mariadb_reconnect(it_) == 0;
     ::mysql_options(it_, MYSQL_OPT_RECONNECT, &reconnects);
     ::mysql_options(it_, MYSQL_OPT_CONNECT_TIMEOUT, &connect_timeout);
-    if (back) lost_id_ = 0;
+    if (back) lost_ = false;
     return back;
 }
 
@@ -165,10 +173,11 @@ void caller_connection::use(const std::string& database) {
     if (mysql_select_db(it_, database.c_str()) != 0) close();
 }
 
-// The end of the connection is a rollback.
-void caller_connection::close() {
-    ::shutdown(static_cast<int>(mysql_get_socket(it_)), SHUT_RDWR);
-    lost_id_ = mysql_thread_id(it_);
+void caller_connection::close() noexcept {
+    if (it_->net.pvio != nullptr) {
+        ::shutdown(static_cast<int>(mysql_get_socket(it_)), SHUT_RDWR);
+    }
+    lost_ = true;
 }
 
 } // namespace semel::mysql

@@ -52,6 +52,7 @@ public:
     // Since it was lost under us nobody has made it anew.
     [[nodiscard]] bool lost() const;
     [[nodiscard]] mysql_dialect dialect() const;
+    [[nodiscard]] mysql_dialect server() const; // its own, whatever is spoken with it
     // Of the last statement, whoever has sent it; 0 if it has not failed.
     [[nodiscard]] unsigned last_error() const;
 
@@ -74,6 +75,9 @@ public:
     // Fetches what the work has left behind. If that is not ours to fetch the connection is closed.
     void clear();
 
+    // The end of the connection is a rollback, and the end of its locks.
+    void close() noexcept;
+
 private:
     // → rows that its last statement has changed.
     [[nodiscard]] result<std::uint64_t> send(const std::string& text, commit with,
@@ -84,11 +88,10 @@ private:
     // The one that did not do what it must, if that is why a compound statement has failed.
     [[nodiscard]] const statement* unmet(const std::vector<statement>& all) const;
     [[nodiscard]] failure failed(commit with);
-    void close();
 
     st_mysql* const it_;
     const mysql_dialect dialect_; // as asked for
-    unsigned long lost_id_ = 0;   // the server's number of the connection that was lost
+    bool lost_ = false;           // it was, and may have been made anew
     bool met_deadlock_ = false;
 };
 

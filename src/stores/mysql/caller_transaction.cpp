@@ -123,6 +123,12 @@ std::vector<statement> caller_transaction::way_in(const held_key& key) const {
         all.push_back({"SET TRANSACTION ISOLATION LEVEL READ COMMITTED"});
         all.push_back({"START TRANSACTION READ WRITE"});
     } else {
+        // A level that was set for this transaction alone nobody but the server knows.
+        all.push_back({transaction_texts::sees_committed_only(on_.server()),
+                       statement::expects::truth,
+                       refused(errc::unsupported,
+                               "in READ UNCOMMITTED a look-up sees what may be rolled back; use "
+                               "another isolation level")});
         add_transaction_check(all);
         all.push_back({"SAVEPOINT " + key.outer});
     }
@@ -137,7 +143,7 @@ result<locked_record> caller_transaction::read_locked(std::vector<rows>& got, he
                        "another transaction executes this key");
     }
     rows& seen = got.back();
-    if (!seen.next()) return check_version(0, options_.table_prefix).error();
+    if (!seen.next()) return no_floor();
     if (auto fits = check_version(seen.integer(looked::schema), options_.table_prefix); !fits) {
         return std::move(fits).error();
     }
@@ -161,6 +167,19 @@ result<locked_record> caller_transaction::read_locked(std::vector<rows>& got, he
     }
     held_.push_back(std::move(key));
     return made;
+}
+
+// Or the tables are not whole yet.
+failure caller_transaction::no_floor() {
+    auto got = on_.run({{texts_.schema_version()}});
+    if (!got) return std::move(got).error();
+    rows& version = got->front();
+    const auto found = version.next() ? version.integer(0) : 0;
+    if (auto fits = check_version(found, options_.table_prefix); !fits) {
+        return std::move(fits).error();
+    }
+    return refused(errc::corrupt, "the fence floor is missing in the table " +
+                                      options_.table_prefix + "meta; restore it");
 }
 
 result<void> caller_transaction::read_checkpoints(record& to, const record_id& id) {
@@ -259,6 +278,7 @@ result<void> caller_transaction::commit() {
         in_doubt_ = done.error().possible == effect::unknown;
         return explain(std::move(done).error());
     }
+    in_doubt_ = false;
     held_.clear();
     locks_.clear();
     owner_ = owner::nobody;
@@ -278,9 +298,22 @@ void caller_transaction::rollback() {
         std::vector<statement> all{{"ROLLBACK AND NO CHAIN NO RELEASE"}};
         add_end(all);
         all.push_back({transaction_texts::default_database()});
-        if (auto done = on_.run(all)) return_to_database(done->back());
+        if (auto done = on_.run(all)) {
+            return_to_database(done->back());
+        } else {
+            // A time-out, or KILL QUERY: who knows how far it came.
+            on_.close();
+        }
     }
     locks_.clear();
+}
+
+void caller_transaction::abandon() noexcept {
+    if (!locks_.empty() || on_.in_transaction()) on_.close();
+    held_.clear();
+    unsent_.clear();
+    locks_.clear();
+    owner_ = owner::nobody;
 }
 
 } // namespace semel::mysql

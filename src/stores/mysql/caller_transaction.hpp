@@ -30,6 +30,7 @@ public:
     result<void> commit();
     [[nodiscard]] bool asks_to_repeat() const;
     void rollback();
+    void abandon() noexcept;
     [[nodiscard]] const void* handle() const { return handle_; }
     [[nodiscard]] std::string_view tables() const { return options_.table_prefix; }
 
@@ -52,6 +53,7 @@ private:
     result<void> reconnect();
     [[nodiscard]] std::vector<statement> way_in(const held_key& key) const;
     result<locked_record> read_locked(std::vector<rows>& got, held_key key);
+    [[nodiscard]] failure no_floor();
     result<void> read_checkpoints(record& to, const record_id& id);
     [[nodiscard]] std::optional<held_key> take_held(const record_id& id);
     [[nodiscard]] std::vector<statement> write(const held_key& key, const record& after) const;

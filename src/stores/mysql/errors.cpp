@@ -16,8 +16,9 @@ struct meaning {
 
 constexpr std::string_view check_user = "check the user name and the password of the store URL";
 constexpr std::string_view migrate = "run `semel migrate --store URL`";
-constexpr std::string_view grant =
-    "grant this user SELECT, INSERT, UPDATE and DELETE on the tables of semel";
+constexpr std::string_view grant = "grant this user SELECT, INSERT, UPDATE and DELETE on the "
+                                   "tables of semel (who migrates them also "
+                                   "needs CREATE, ALTER, INDEX and DROP)";
 constexpr std::string_view primary =
     "this server takes no writes (a replica, or read_only=ON); name the primary";
 constexpr std::string_view reach =

@@ -50,6 +50,10 @@ void mysql_transaction::rollback() {
     state_->rollback();
 }
 
+void mysql_transaction::abandon() noexcept {
+    state_->abandon();
+}
+
 const void* mysql_transaction::connection() const {
     return state_->handle();
 }

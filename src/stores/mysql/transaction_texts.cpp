@@ -72,6 +72,16 @@ std::string transaction_texts::default_database_is(std::string_view name) {
     return std::string{current_database} + "=" + hex(name);
 }
 
+std::string transaction_texts::sees_committed_only(mysql_dialect of_server) {
+    const bool mariadb = of_server == mysql_dialect::mariadb;
+    return std::string{mariadb ? "@@tx_isolation" : "@@transaction_isolation"} +
+           "<>'READ-UNCOMMITTED'";
+}
+
+std::string transaction_texts::schema_version() const {
+    return "SELECT value FROM " + table("meta") + " WHERE name='schema_version'";
+}
+
 std::string transaction_texts::look(const record_id& id) const {
     std::string columns = ",r.version";
     for (const auto column : record_columns) columns += ",r." + std::string{column};

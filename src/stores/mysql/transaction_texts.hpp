@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "semel/record.hpp"
+#include "semel/stores/mysql.hpp"
 #include "semel/time.hpp"
 #include "stores/mysql/literal.hpp"
 
@@ -39,6 +40,9 @@ public:
 
     [[nodiscard]] static std::string default_database();                         // → its name
     [[nodiscard]] static std::string default_database_is(std::string_view name); // a condition
+    // A condition: the session does not see what others have not committed.
+    [[nodiscard]] static std::string sees_committed_only(mysql_dialect of_server);
+    [[nodiscard]] std::string schema_version() const;
     [[nodiscard]] std::string look(const record_id& id) const;
     [[nodiscard]] std::string checkpoints(const record_id& id) const; // → name, data
     [[nodiscard]] std::string forget_checkpoints(const record_id& id) const;

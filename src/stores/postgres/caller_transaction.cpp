@@ -306,6 +306,7 @@ task<result<void>> caller_transaction::commit() {
         in_doubt_ = done.error().possible == effect::unknown;
         co_return explain(std::move(done).error());
     }
+    in_doubt_ = false;
     // A transaction that had failed is rolled back by COMMIT, without an error.
     if (done->back().tag() == "COMMIT") co_return result<void>{};
     co_return broken("a statement of the work has failed, and with it the transaction");

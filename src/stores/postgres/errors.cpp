@@ -26,7 +26,8 @@ constexpr meaning meanings[]{
     {"42703", errc::schema_missing,
      "the tables are not those of this version: run `semel migrate --store URL`"},
     {"42501", errc::read_only,
-     "grant this user SELECT, INSERT, UPDATE and DELETE on the tables of semel"},
+     "grant this user SELECT, INSERT, UPDATE and DELETE on the tables of semel (who migrates them "
+     "must own them, and may CREATE in their schema)"},
     {"25006", errc::read_only,
      "this server takes no writes (a standby, or read-only by default); name the primary"},
     {"25P03", errc::unavailable, "the server ended an idle transaction"},

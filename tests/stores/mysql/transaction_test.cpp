@@ -33,6 +33,34 @@ TEST_F(MysqlTransaction, AnErrorThatTheWorkHandlesItselfIsItsOwnBusiness) {
     EXPECT_EQ(payments(), "1");
 }
 
+// What it saw would be told as done, and may never be.
+TEST_F(MysqlTransaction, WhatOthersHaveNotCommittedIsNotReplayed) {
+    database_client other;
+    auto port = port_on(other);
+    other.sql("SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
+    run("BEGIN");
+    ASSERT_TRUE(join([&] { return pay("7"); }).executed());
+
+    other.sql("BEGIN");
+    const auto out =
+        engine_.execute_in<std::string>(port, payment(), [] { return std::string{"8"}; });
+    other.sql("ROLLBACK");
+    run("ROLLBACK");
+
+    ASSERT_EQ(why(out), errc::unsupported);
+    EXPECT_THAT(out.why()->detail, HasSubstr("READ UNCOMMITTED"));
+}
+
+TEST_F(MysqlTransaction, AMissingFloorIsNamed) {
+    sql("DELETE FROM " + prefix() + "meta WHERE name = 'fence_floor'");
+
+    const auto out = transact([&] { return pay("7"); });
+
+    EXPECT_EQ(why(out), errc::corrupt) << describe(*out.why());
+    EXPECT_THAT(out.why()->detail, HasSubstr("fence floor is missing"));
+    EXPECT_EQ(payments(), "0");
+}
+
 TEST_F(MysqlTransaction, SavepointsInsideTheWorkAreFine) {
     const auto out = transact([&] {
         run("SAVEPOINT mine");
