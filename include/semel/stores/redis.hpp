@@ -111,7 +111,8 @@ struct redis_options {
 //
 // Errors: invalid_argument (options; wrong user or password), unavailable (not reachable, TLS
 // refused, loading), timed_out, read_only (a replica), unsupported (too old, a cluster, eviction),
-// not_a_store (something else answers).
+// not_a_store (something else answers). Once the store is open, a login or a right that the server
+// refuses is unavailable, as it may be put right meanwhile.
 [[nodiscard]] result<std::unique_ptr<store>> open_redis_store(const redis_options& options);
 
 // Redis as the front of a tiered store (semel/tiered.hpp). Whatever it loses costs time only, so

@@ -110,6 +110,13 @@ verdict verdict_of(std::string_view message) {
             .after = what.after};
 }
 
+failure once_open(failure why) {
+    if (why.code == errc::invalid_argument || why.code == errc::unsupported) {
+        why.code = errc::unavailable;
+    }
+    return why;
+}
+
 bool lacks_script(std::string_view message) {
     return message.starts_with("NOSCRIPT");
 }

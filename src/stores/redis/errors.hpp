@@ -18,6 +18,11 @@ struct verdict {
 // `message` is an error reply without its sign: "OOM command not allowed when …".
 [[nodiscard]] verdict verdict_of(std::string_view message);
 
+// What is wrong with a server at start is merely unavailable once the store is open: logins, rights
+// and the server behind an address may be put right while we run, and who completes must go on
+// trying until then.
+[[nodiscard]] failure once_open(failure why);
+
 // The server does not know the script: it has been restarted or told to forget.
 [[nodiscard]] bool lacks_script(std::string_view message);
 

@@ -7,6 +7,7 @@
 #include "semel/watch.hpp"
 #include "store/laned_store.hpp"
 #include "stores/redis/backend.hpp"
+#include "stores/redis/errors.hpp"
 #include "stores/redis/keys.hpp"
 #include "stores/redis/listener.hpp"
 #include "stores/redis/opening.hpp"
@@ -48,7 +49,7 @@ public:
         const std::string key = redis::audit_key(parts_->setting.prefix, hash_of(id), id);
         const std::lock_guard lock{parts_->operators->mutex};
         const auto got = parts_->operators->it.ask({"LRANGE", key, "0", "-1"});
-        if (!got) return got.error();
+        if (!got) return redis::once_open(got.error());
         std::vector<audit_entry> found;
         for (const auto& one : (*got)->items) {
             auto entry = redis::decode_audit(one.text);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "store/search_cursor.hpp"
+#include "stores/redis/errors.hpp"
 #include "stores/redis/keys.hpp"
 
 namespace semel::redis {
@@ -148,7 +149,7 @@ result<scanned> scan(shared_link& on, std::string_view prefix, std::string_view 
     const std::lock_guard lock{on.mutex};
     const auto got =
         on.it.ask({"SCAN", cursor, "MATCH", pattern, "COUNT", "1000", "TYPE", "string"});
-    if (!got) return got.error();
+    if (!got) return once_open(got.error());
     const auto& items = (*got)->items;
     if (items.size() != 2) return scanned{.cursor = "0"};
     scanned made{.cursor = std::string{items[0].text}};

@@ -56,7 +56,7 @@ public:
     connection_use hear(const value& got, const result<time_point>& now);
 
     // The reply will not come. `why` says what the failure itself may have changed.
-    void give_up(failure why) { job_->answer = std::move(why); }
+    void give_up(failure why) { job_->answer = once_open(std::move(why)); }
 
 private:
     struct swap_request {

@@ -224,6 +224,41 @@ TEST_F(RedisBackend, ALookThatGetsNoTimeFailsAndChangesNothing) {
     }
 }
 
+// Who completes would else give up at once, although the effect has taken place.
+TEST_F(RedisBackend, ALoginRefusedOnReconnectingIsAMatterOfTime) {
+    server_.connection({.answers = "+OK\r\n" + std::string{hello} + at_noon()});
+    server_.connection({.answers = "-WRONGPASS invalid username-password pair\r\n"
+                                   "-NOAUTH Authentication required.\r\n"});
+    backend tested{std::make_shared<shared_link>(
+                       link_options{.connect = server_.maker(), .password = "right"}),
+                   setting_, &counters_};
+    ASSERT_TRUE(*run_on(tested, {begin_of()})[0].answer);
+    ASSERT_FALSE(*run_on(tested, {begin_of()})[0].answer) << "the server has closed it";
+
+    const commands::complete end{.retention = hours{1}};
+    const auto refused = why(run_on(tested, {end})[0]);
+    const auto soon_after = why(run_on(tested, {end})[0]);
+
+    for (const auto& one : {refused, soon_after}) {
+        EXPECT_EQ(one.code, errc::unavailable);
+        EXPECT_EQ(one.possible, effect::none);
+        EXPECT_THAT(one.detail, HasSubstr("check user and password"));
+    }
+}
+
+TEST_F(RedisBackend, ARefusedCommandIsAMatterOfTime) {
+    for (const auto* refusal :
+         {"-NOPERM this user has no permissions\r\n", "-NOAUTH Authentication required.\r\n",
+          "-ERR The user executing the script can't run this command\r\n",
+          "-MOVED 3999 127.0.0.1:6381\r\n"}) {
+        server_.connection({.answers = std::string{hello} + refusal});
+
+        const auto done = run({commands::complete{.retention = hours{1}}});
+
+        EXPECT_EQ(why(done[0]).code, errc::unavailable) << refusal;
+    }
+}
+
 TEST_F(RedisBackend, AnAnswerNoLookGivesIsNotUnderstood) {
     for (const std::string& answer : {noon_told() + ":1\r\n", std::string{":1\r\n$-1\r\n"}}) {
         server_.connection({.answers = std::string{hello} + answer});

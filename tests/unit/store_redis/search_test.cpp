@@ -40,6 +40,17 @@ protected:
     std::shared_ptr<lines> told_;
 };
 
+TEST_F(RedisSearch, ARefusedScanIsAMatterOfTime) {
+    scripted_server server;
+    server.connection({.answers = std::string{hello} + "-NOPERM this user has no permissions\r\n"});
+    shared_link on{{.connect = server.maker()}};
+
+    const auto got = scan(on, "semel:", "0");
+
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code, errc::unavailable);
+}
+
 TEST_F(RedisSearch, PageThatEndsWithinAScanGoesOnWithinIt) {
     const auto first = page("", scan_reply("5", {"b", "a"}) + running());
     const auto second = page(first.cursor, scan_reply("5", {"a", "b"}) + running());
