@@ -132,7 +132,8 @@ result<void> link::introduce() {
     std::optional<failure> refused;
     for (; expected > 0; --expected) {
         auto got = receive();
-        if (!got) return std::move(got).error();
+        // Who is refused the connection itself hears that once, and it is closed.
+        if (!got) return refused ? *std::move(refused) : std::move(got).error();
         // A name is a courtesy that not every user may show.
         const bool courtesy = expected == 1 && (*got)->text.starts_with("NOPERM");
         if ((*got)->is(value::type::error) && !courtesy && !refused) {

@@ -48,6 +48,22 @@ TEST(RedisLink, AWrongPasswordIsAClearError) {
     EXPECT_THAT(got.error().detail, testing::Not(HasSubstr("wrong")));
 }
 
+// Such a server says so before it is asked, and closes.
+TEST(RedisLink, ARefusalOfTheConnectionItselfIsTold) {
+    for (const std::string refusal :
+         {"DENIED Redis is running in protected mode", "ERR max number of clients reached"}) {
+        scripted_server server;
+        server.connection({.answers = "-" + refusal + "\r\n"});
+        link on{{.connect = server.maker(), .password = "right", .database = 3}};
+
+        const auto got = on.ready();
+
+        ASSERT_FALSE(got);
+        EXPECT_EQ(got.error().code, errc::unavailable);
+        EXPECT_THAT(got.error().detail, HasSubstr(refusal));
+    }
+}
+
 TEST(RedisLink, AUserWhoMayNotNameItselfIsWelcome) {
     scripted_server server;
     server.connection({.answers = "-NOPERM this user has no permissions\r\n"});
