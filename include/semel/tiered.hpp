@@ -62,7 +62,7 @@ struct put {
 };
 
 // This attempt has come to its end: its gate or rumour becomes this, and keeps content, holder and
-// attempt. Nothing if there is none.
+// attempt. A token alone goes, since what is put under it may be older than this end. Else nothing.
 struct settle {
     claim by = {};
     front_entry end = {};

@@ -87,7 +87,11 @@ private:
     }
     result<front_sight> on(const record_id& id, fronts::settle& what) {
         const auto at = slots_.find(id);
-        if (at == slots_.end() || !at->second.entry) return front_sight{};
+        if (at == slots_.end()) return front_sight{};
+        if (!at->second.entry) {
+            slots_.erase(at);
+            return front_sight{};
+        }
         front_entry& old = *at->second.entry;
         if (!open(old) || old.holder != what.by) return front_sight{};
         what.end.content = old.content;

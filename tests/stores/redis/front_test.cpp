@@ -133,6 +133,31 @@ TEST_F(RedisFront, EntriesLiveAsLongAsTheyAreTold) {
     EXPECT_FALSE(it->call(id, fronts::look{.token = 2, .life = seconds{30}})->entry);
 }
 
+// Else everybody would hear of an attempt in progress that has come to its end.
+TEST_F(RedisFront, ARumourThatComesAfterTheEndIsNotBelieved) {
+    const auto it = front();
+    const record_id id = id_of("k");
+    front_entry rumour = gate_of(1);
+    rumour.what = kind::rumour;
+
+    ASSERT_TRUE(it->call(id, fronts::look{.token = 1, .life = seconds{30}}));
+    ASSERT_TRUE(
+        it->call(id, fronts::settle{.by = rumour.holder, .end = replay_of(1), .life = minutes{5}}));
+    ASSERT_TRUE(it->call(id, fronts::put{.token = 1, .entry = rumour, .life = seconds{20}}));
+
+    EXPECT_FALSE(it->call(id, fronts::look{.token = 2, .life = seconds{30}})->entry);
+}
+
+TEST_F(RedisFront, ALongerLeaseLeavesTheTokenAsItIs) {
+    const auto it = front();
+    const record_id id = id_of("k");
+
+    ASSERT_TRUE(it->call(id, fronts::look{.token = 1, .life = seconds{30}}));
+    ASSERT_TRUE(it->call(id, fronts::prolong{.by = gate_of(1).holder, .life = seconds{20}}));
+
+    EXPECT_EQ(it->call(id, fronts::look{.token = 2, .life = seconds{30}})->token, 1U);
+}
+
 TEST_F(RedisFront, SubmittedCommandsAreAnsweredInTurn) {
     const auto it = front();
     const record_id id = id_of("k");
