@@ -109,10 +109,11 @@ struct redis_options {
 // search() without a whole id walks the keyspace, other people's keys included, a bounded part of
 // it per page; while Redis shrinks or grows its table, it may find a record twice.
 //
-// Errors: invalid_argument (options; wrong user or password), unavailable (not reachable, TLS
-// refused, loading), timed_out, read_only (a replica), unsupported (too old, a cluster, eviction),
-// not_a_store (something else answers). Once the store is open, a login or a right that the server
-// refuses is unavailable, as it may be put right meanwhile.
+// Errors: invalid_argument (options; wrong user or password; a certificate that is not trusted or
+// for another host), unavailable (not reachable, TLS refused, loading), timed_out, read_only (a
+// replica), unsupported (too old, a cluster, eviction), not_a_store (something else answers). Once
+// the store is open, a refused login or right is unavailable, and so is a certificate that is not
+// trusted: they may be put right meanwhile.
 [[nodiscard]] result<std::unique_ptr<store>> open_redis_store(const redis_options& options);
 
 // Redis as the front of a tiered store (semel/tiered.hpp). Whatever it loses costs time only, so

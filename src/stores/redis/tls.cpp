@@ -123,6 +123,7 @@ public:
         why.code = errc::unavailable;
         const long verdict = ::SSL_get_verify_result(stream_);
         if (verdict != X509_V_OK) {
+            why.code = errc::invalid_argument; // as a wrong password is
             why.detail += std::string{" ("} + ::X509_verify_cert_error_string(verdict) +
                           "); check the host name, and name the authority that signed the server's "
                           "certificate: ca_file";

@@ -211,7 +211,7 @@ TEST_F(RedisTls, AnUnknownAuthorityIsRefused) {
 
     const auto why = why_not(options_);
 
-    EXPECT_EQ(why.code, errc::unavailable);
+    EXPECT_EQ(why.code, errc::invalid_argument);
     EXPECT_THAT(why.detail, HasSubstr("certificate"));
     EXPECT_THAT(why.detail, HasSubstr("ca_file"));
 }
@@ -230,8 +230,22 @@ TEST_F(RedisTls, ACertificateForAnotherHostIsRefused) {
     const auto why = why_not(options_);
 
     EXPECT_TRUE(right) << describe(right.error());
-    EXPECT_EQ(why.code, errc::unavailable);
+    EXPECT_EQ(why.code, errc::invalid_argument);
     EXPECT_THAT(why.detail, HasSubstr("mismatch"));
+}
+
+// It would never work, and nobody would notice: a front that is away is no error.
+TEST_F(RedisTls, AFrontOfAnUnknownAuthorityIsRefused) {
+    const std::string front = "tiered:?front=" + test::server_url("SEMEL_TEST_REDIS_TLS");
+    const std::string truth = "&truth=memory:";
+
+    const auto foreign = open(front + truth);
+    const auto known = open(front + "?ca_file=" + authority_ + truth);
+
+    ASSERT_FALSE(foreign);
+    EXPECT_EQ(foreign.error().code, errc::invalid_argument);
+    EXPECT_THAT(foreign.error().detail, HasSubstr("ca_file"));
+    EXPECT_TRUE(known) << describe(known.error());
 }
 
 TEST_F(RedisTls, AServerMayAskForTheClientsCertificate) {

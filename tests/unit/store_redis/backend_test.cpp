@@ -246,6 +246,19 @@ TEST_F(RedisBackend, ALoginRefusedOnReconnectingIsAMatterOfTime) {
     }
 }
 
+TEST_F(RedisBackend, ACertificateThatIsNotTrustedIsAMatterOfTime) {
+    const auto connect = []() -> result<std::unique_ptr<redis_transport>> {
+        return failure{.code = errc::invalid_argument, .detail = "certificate has expired"};
+    };
+    backend tested{std::make_shared<shared_link>(link_options{.connect = connect}), setting_,
+                   &counters_};
+
+    const auto done = run_on(tested, {commands::complete{.retention = hours{1}}});
+
+    EXPECT_EQ(why(done[0]).code, errc::unavailable);
+    EXPECT_THAT(why(done[0]).detail, HasSubstr("certificate"));
+}
+
 TEST_F(RedisBackend, ARefusedCommandIsAMatterOfTime) {
     for (const auto* refusal :
          {"-NOPERM this user has no permissions\r\n", "-NOAUTH Authentication required.\r\n",
