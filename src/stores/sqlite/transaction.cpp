@@ -85,11 +85,15 @@ public:
 private:
     // A key this transaction has locked. The savepoint vanishes with the transaction, so that one
     // which was ended and begun anew by the work is noticed.
+    // Savepoint `inner` is there as long as the transaction is; what lies behind `outer` can be
+    // undone.
     struct held_key {
         record_id id;
-        std::string savepoint;
+        std::string outer;
+        std::string inner;
     };
 
+    result<void> check_work_left(const held_key& key);
     result<void> check_settings();
     result<void> retry(const std::string& sql, duration patience);
     [[nodiscard]] std::optional<held_key> take_held(const record_id& id);
@@ -187,8 +191,11 @@ result<locked_record> sqlite_transaction::state::lock(const record_id& id) {
     static std::atomic<std::uint64_t> serial = 0;
     if (!open()) return broken("the transaction is over before its record was read");
     if (auto writing = promote(); !writing) return std::move(writing).error();
-    held_key key{.id = id, .savepoint = "semel_" + std::to_string(++serial)};
-    if (auto set = on_->execute("SAVEPOINT " + key.savepoint); !set) return std::move(set).error();
+    const std::string name = "semel_" + std::to_string(++serial);
+    held_key key{.id = id, .outer = name, .inner = name + "_in"};
+    for (const auto& one : {key.outer, key.inner}) {
+        if (auto set = on_->execute("SAVEPOINT " + one); !set) return std::move(set).error();
+    }
 
     auto row = rows_->load(id);
     if (!row) return std::move(row).error();
@@ -204,10 +211,21 @@ result<void> sqlite_transaction::state::save(const record_id& id, const record& 
                                              std::uint64_t seen_fence) {
     const auto key = take_held(id);
     if (!key) return broken("the record was not locked in this transaction");
-    if (!open() || !on_->execute("RELEASE " + key->savepoint)) {
-        return broken("the work has ended or rolled back the transaction it ran in");
-    }
-    return write(*key, after, seen_fence);
+    auto left = check_work_left(*key);
+    auto done = left ? write(*key, after, seen_fence) : std::move(left);
+    // Even a caller who commits all the same commits no effect without its record.
+    if (!done) static_cast<void>(on_->execute("ROLLBACK TO " + key->outer));
+    static_cast<void>(on_->execute("RELEASE " + key->outer));
+    return done;
+}
+
+result<void> sqlite_transaction::state::check_work_left(const held_key& key) {
+    const failure ended = broken("the work has ended or rolled back the transaction it ran in");
+    if (!open()) return ended;
+    const auto there = on_->execute("RELEASE " + key.inner);
+    if (there) return {};
+    if (there.error().code != errc::timed_out) return ended;
+    return broken("a statement of the work is not finished; sqlite3_reset or finalize it");
 }
 
 // With all that was locked after it: calls nest.
@@ -224,7 +242,7 @@ sqlite_transaction::state::take_held(const record_id& id) {
 // Its savepoint is gone already if the work has ended the transaction.
 void sqlite_transaction::state::leave(const record_id& id) {
     const auto key = take_held(id);
-    if (key && open()) static_cast<void>(on_->execute("RELEASE " + key->savepoint));
+    if (key && open()) static_cast<void>(on_->execute("RELEASE " + key->outer));
 }
 
 result<void> sqlite_transaction::state::write(const held_key& key, const record& after,

@@ -199,6 +199,39 @@ TEST_F(SqliteTransaction, AnyNumberOfRepeatsInsideTheWorkLeaveItsOwnKeyAlone) {
     EXPECT_EQ(payments(), "2");
 }
 
+// SQLite cannot go on behind it.
+TEST_F(SqliteTransaction, AStatementThatTheWorkHasNotFinishedIsNamedAndUndone) {
+    sqlite3_stmt* unfinished = nullptr;
+    run("BEGIN");
+    const auto out = join([&] {
+        sqlite3_prepare_v2(db_, "INSERT INTO payment (amount) VALUES (5), (6) RETURNING id", -1,
+                           &unfinished, nullptr);
+        EXPECT_EQ(sqlite3_step(unfinished), SQLITE_ROW);
+        return std::string{"7"};
+    });
+    sqlite3_finalize(unfinished);
+    run("COMMIT");
+
+    EXPECT_EQ(why(out), errc::transaction_broken);
+    EXPECT_THAT(out.why()->detail, HasSubstr("not finished"));
+    EXPECT_EQ(payments(), recorded()) << "no effect without its record";
+}
+
+TEST_F(SqliteTransaction, ARecordThatCannotBeWrittenTakesTheWorkWithIt) {
+    run("BEGIN");
+    const auto out = join([&] {
+        pay();
+        sqlite3_limit(db_, SQLITE_LIMIT_LENGTH, 1'000);
+        return std::string(2'000, 'x');
+    });
+    sqlite3_limit(db_, SQLITE_LIMIT_LENGTH, 1'000'000'000);
+    run("COMMIT");
+
+    EXPECT_EQ(out.kind(), outcome_kind::unavailable);
+    EXPECT_EQ(payments(), "0");
+    EXPECT_EQ(recorded(), "0");
+}
+
 TEST_F(SqliteTransaction, WorkThatChangesItsOwnRecordIsRefused) {
     const auto out = transact([&] {
         run("INSERT INTO semel_record SELECT NULL, CAST('acme' AS BLOB), CAST('PAY' AS BLOB), "
