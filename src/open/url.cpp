@@ -45,6 +45,11 @@ result<void> add_parameters(std::string_view query, store_url& to) {
         const std::string_view one = query.substr(0, end);
         query.remove_prefix(std::min(end + 1, query.size()));
         const std::size_t equals = one.find('=');
+        // What stands before an "@" may be a part of a password, in which "?" has to be "%3F".
+        if (one.substr(0, equals).find('@') != std::string_view::npos) {
+            return refused("what is behind '?' in a URL is name=value; write %3F for a '?' in a "
+                           "user name or password");
+        }
         if (equals == std::string_view::npos || equals == 0) {
             return refused("'" + std::string{one} + "' in a URL is not name=value");
         }

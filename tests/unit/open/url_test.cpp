@@ -42,6 +42,14 @@ TEST(StoreUrl, RefusesBrokenPercentSigns) {
     }
 }
 
+TEST(StoreUrl, DoesNotRepeatAPasswordThatItCannotRead) {
+    const auto url = parse_url("mysql://shop:top?secret@db.internal/shop?lanes=2");
+
+    ASSERT_FALSE(url);
+    EXPECT_THAT(url.error().detail, testing::Not(HasSubstr("secret")));
+    EXPECT_THAT(url.error().detail, HasSubstr("%3F"));
+}
+
 TEST(StoreUrl, RefusesParametersWithoutNameOrValue) {
     for (const char* text : {"memory:?x", "memory:?=1", "memory:?a=1&&b=2"}) {
         const auto url = parse_url(text);
