@@ -40,7 +40,7 @@ void bare_postgres::add_claim(postgres::column_group& row, const record_id& id) 
     row.add(static_cast<std::int64_t>(what.policy.on_lease_expiry));
     row.add(std::int64_t{what.policy.attempts_max});
     row.add(what.policy.grace).add(what.policy.processing_max);
-    row.add(content_of(id.key).as_string_view()).add(std::string_view{what.attributes});
+    row.add(content_of(id.key).as_string_view()).add_unless_empty(what.attributes);
 }
 
 void bare_postgres::claim(std::uint64_t first, std::size_t group) {
@@ -69,7 +69,7 @@ void bare_postgres::complete(std::uint64_t first, std::size_t group) {
         postgres::add_id(row, id_of(first + i));
         row.add_null().add(claims_[i].fence).add(owner).add(duration{std::chrono::hours{24}});
         row.add(static_cast<std::int64_t>(result.kind)).add(result.checksum);
-        row.add(std::string_view{result.type}).add(std::string_view{result.ref});
+        row.add_unless_empty(result.type).add_unless_empty(result.ref);
         row.add(std::string_view{result.body}).add(std::string_view{claims_[i].place});
     }
     require(ask(complete_).count() == static_cast<int>(group), "bare: a claim was not completed");

@@ -82,18 +82,19 @@ void column::add_version(std::uint32_t value) {
 
 void column::add_null() {
     put(null_length);
-    has_null_ = true;
+    ++nulls_;
     ++count_;
 }
 
 void column::clear() {
     bytes_.assign(header_bytes, '\0');
     count_ = 0;
-    has_null_ = false;
+    nulls_ = 0;
 }
 
 std::string_view column::bytes() {
-    write(bytes_.data() + 4, has_null_ ? 1 : 0);
+    if (count_ > 0 && nulls_ == count_) return {};
+    write(bytes_.data() + 4, nulls_ > 0 ? 1 : 0);
     write(bytes_.data() + 8, static_cast<std::uint32_t>(of_));
     // An empty array has no dimension, and its header ends there.
     if (count_ == 0) return {bytes_.data(), 12};

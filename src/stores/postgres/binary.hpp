@@ -36,7 +36,8 @@ public:
     void add_null();
     void clear();
 
-    // Valid until the next call of a member.
+    // Without data where all values are null: then the array is null itself, which is the same to
+    // whoever takes values out of it, and cheaper. Valid until the next call of a member.
     [[nodiscard]] std::string_view bytes();
 
 private:
@@ -44,7 +45,7 @@ private:
 
     type of_;
     std::uint32_t count_ = 0;
-    bool has_null_ = false;
+    std::uint32_t nulls_ = 0;
     std::string bytes_;
 };
 
@@ -61,6 +62,10 @@ public:
     column_group& add(duration length) { return add(length.count()); }
     column_group& add_version(std::uint32_t value) { return next().add_version(value), *this; }
     column_group& add_null() { return next().add_null(), *this; }
+    // Null for what is mostly empty, and then is null as a whole.
+    column_group& add_unless_empty(std::string_view bytes) {
+        return bytes.empty() ? add_null() : add(bytes);
+    }
 
     void clear();
     [[nodiscard]] std::vector<column>& columns() { return columns_; }

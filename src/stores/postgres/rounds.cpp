@@ -28,7 +28,7 @@ void add_claimed(column_group& to, const commands::begin& what) {
     } else {
         to.add_null();
     }
-    to.add(std::string_view{what.attributes});
+    to.add_unless_empty(what.attributes);
 }
 
 column_group& add_claim(batch_call& to, pending& one, const claim& by) {
@@ -167,8 +167,8 @@ void rounds::send_complete(pending& one, const commands::complete& what) {
                               .add(what.retention)
                               .add(static_cast<std::int64_t>(what.result.kind))
                               .add(what.result.checksum)
-                              .add(std::string_view{what.result.type})
-                              .add(std::string_view{what.result.ref})
+                              .add_unless_empty(what.result.type)
+                              .add_unless_empty(what.result.ref)
                               .add(std::string_view{what.result.body});
     if (!place.empty()) group.add(place);
 }

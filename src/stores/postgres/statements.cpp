@@ -31,11 +31,6 @@ std::string unnest(const group_types& types, int& next) {
     return made + ")";
 }
 
-std::string unnest(const group_types& types) {
-    int first = 1;
-    return unnest(types, first);
-}
-
 // The server's time in microseconds, once per statement. clock_timestamp() and not now(): that is
 // when the transaction began, and a lease must not be shorter for what it waited for.
 std::string server_clock() {
@@ -87,109 +82,126 @@ std::string own_claim_there() {
            still_claimed;
 }
 
+// A statement with one group of rows, written as with_rows() says.
+batch_statement over_rows(std::string name, const batch_columns& columns, std::string_view text) {
+    group_types types;
+    for (const auto& column : columns) types.push_back(column.of);
+    return {.name = std::move(name), .text = with_rows(text, columns), .groups = {types}};
+}
+
+// Of a record id, and further ones.
+batch_columns id_and(const batch_columns& further) {
+    batch_columns made{{"tenant", bytes}, {"operation", bytes}, {"key", bytes}};
+    made.insert(made.end(), further.begin(), further.end());
+    return made;
+}
+
 batch_statement make_insert() {
-    const group_types group{bytes,  bytes,  bytes,  number, owner, number,
-                            number, number, number, number, bytes, bytes};
-    return {.name = "semel_insert",
-            .text = "WITH i AS (INSERT INTO semel_record (tenant, operation, key, fence, owner, "
-                    "lease_until, begun_at, created_at, updated_at, on_lease_expiry, attempts_max, "
-                    "grace, processing_max, fingerprint, attributes) "
-                    "SELECT q.tenant, q.operation, q.key, greatest(t.now, 1 + " +
-                    fence_floor() +
-                    "), q.owner, t.now + q.lease, t.now, t.now, t.now, q.on_lease_expiry, "
-                    "q.attempts_max, q.grace, q.processing_max, q.fingerprint, q.attributes "
-                    "FROM " +
-                    unnest(group) +
-                    " AS q (tenant, operation, key, now, owner, lease, on_lease_expiry, "
-                    "attempts_max, grace, processing_max, fingerprint, attributes) CROSS JOIN " +
-                    server_clock() +
-                    " CROSS JOIN LATERAL (SELECT coalesce(q.now, n.now) AS now OFFSET 0) t "
-                    "ON CONFLICT DO NOTHING RETURNING tenant, operation, key, fence, begun_at, "
-                    "ctid), s AS (SELECT set_config(" +
-                    least_fence +
-                    ", CASE count(*) WHEN cardinality($1) THEN min(fence) ELSE 0 END::text, true) "
-                    "FROM i) SELECT i.* FROM s CROSS JOIN i",
-            .groups = {group}};
+    return over_rows(
+        "semel_insert",
+        id_and({{"now", number},
+                {"owner", owner},
+                {"lease", number},
+                {"on_lease_expiry", number},
+                {"attempts_max", number},
+                {"grace", number},
+                {"processing_max", number},
+                {"fingerprint", bytes},
+                {"attributes", bytes}}),
+        "WITH i AS (INSERT INTO semel_record (tenant, operation, key, fence, owner, lease_until, "
+        "begun_at, created_at, updated_at, on_lease_expiry, attempts_max, grace, processing_max, "
+        "fingerprint, attributes) SELECT q.tenant, q.operation, q.key, greatest(t.now, 1 + " +
+            fence_floor() +
+            "), q.owner, t.now + q.lease, t.now, t.now, t.now, q.on_lease_expiry, q.attempts_max, "
+            "q.grace, q.processing_max, q.fingerprint, coalesce(q.attributes, '') FROM rows q "
+            "CROSS JOIN " +
+            server_clock() +
+            " CROSS JOIN LATERAL (SELECT coalesce(q.now, n.now) AS now OFFSET 0) t "
+            "ON CONFLICT DO NOTHING RETURNING tenant, operation, key, fence, begun_at, ctid), "
+            "s AS (SELECT set_config(" +
+            least_fence +
+            ", CASE count(*) WHEN cardinality($1) THEN min(fence) ELSE 0 END::text, true) "
+            "FROM i) SELECT i.* FROM s CROSS JOIN i");
 }
 
 batch_statement make_insert_new() {
-    const group_types group{bytes,  bytes,  bytes,  owner, number, number,
-                            number, number, number, bytes, bytes};
-    return {.name = "semel_insert_new",
-            .text = "INSERT INTO semel_record (tenant, operation, key, fence, owner, lease_until, "
-                    "begun_at, created_at, updated_at, on_lease_expiry, attempts_max, grace, "
-                    "processing_max, fingerprint, attributes) SELECT q.tenant, q.operation, q.key, "
-                    "n.now, q.owner, n.now + q.lease, n.now, n.now, n.now, q.on_lease_expiry, "
-                    "q.attempts_max, q.grace, q.processing_max, q.fingerprint, q.attributes FROM " +
-                    unnest(group) +
-                    " AS q (tenant, operation, key, owner, lease, on_lease_expiry, attempts_max, "
-                    "grace, processing_max, fingerprint, attributes) CROSS JOIN " +
-                    server_clock() + " RETURNING owner, begun_at, ctid",
-            .groups = {group}};
+    return over_rows(
+        "semel_insert_new",
+        id_and({{"owner", owner},
+                {"lease", number},
+                {"on_lease_expiry", number},
+                {"attempts_max", number},
+                {"grace", number},
+                {"processing_max", number},
+                {"fingerprint", bytes},
+                {"attributes", bytes}}),
+        "INSERT INTO semel_record (tenant, operation, key, fence, owner, lease_until, begun_at, "
+        "created_at, updated_at, on_lease_expiry, attempts_max, grace, processing_max, "
+        "fingerprint, attributes) SELECT q.tenant, q.operation, q.key, n.now, q.owner, n.now + "
+        "q.lease, n.now, n.now, n.now, q.on_lease_expiry, q.attempts_max, q.grace, "
+        "q.processing_max, q.fingerprint, coalesce(q.attributes, '') FROM rows q CROSS JOIN " +
+            server_clock() + " RETURNING owner, begun_at, ctid");
 }
 
-std::string complete_text(const group_types& group, const std::string& further_columns,
-                          const std::string& found) {
+// What a completion brings along, wherever it finds its record.
+std::string completed(const std::string& found) {
     return "UPDATE semel_record r SET state = 1, updated_at = coalesce(q.now, n.now), "
            "expires_at = coalesce(q.now, n.now) + q.retention, result_kind = q.kind, "
-           "result_checksum = q.checksum, result_type = q.type, result_ref = q.ref, "
-           "result = q.body FROM " +
-           unnest(group) +
-           " WITH ORDINALITY AS q (tenant, operation, key, now, fence, owner, retention, "
-           "kind, checksum, type, ref, body" +
-           further_columns + ", row) CROSS JOIN " + server_clock() + found +
-           " AND r.checkpoints = 0 RETURNING q.row, r.updated_at";
+           "result_checksum = q.checksum, result_type = coalesce(q.type, ''), "
+           "result_ref = coalesce(q.ref, ''), result = q.body FROM rows q CROSS JOIN " +
+           server_clock() + found + " AND r.checkpoints = 0 RETURNING q.row, r.updated_at";
 }
 
-group_types complete_group() {
-    return {bytes,  bytes,  bytes,  number, number, owner,
-            number, number, number, bytes,  bytes,  bytes};
+batch_columns completion() {
+    return id_and({{"now", number},
+                   {"fence", number},
+                   {"owner", owner},
+                   {"retention", number},
+                   {"kind", number},
+                   {"checksum", number},
+                   {"type", bytes},
+                   {"ref", bytes},
+                   {"body", bytes}});
 }
 
 batch_statement make_complete() {
-    const group_types group = complete_group();
-    return {
-        .name = "semel_complete", .text = complete_text(group, "", own_claim()), .groups = {group}};
+    return over_rows("semel_complete", completion(), completed(own_claim()));
 }
 
 batch_statement make_complete_there() {
-    group_types group = complete_group();
-    group.push_back(place);
-    return {.name = "semel_complete_there",
-            .text = complete_text(group, ", place", own_claim_there()),
-            .groups = {group}};
+    batch_columns columns = completion();
+    columns.push_back({"place", place});
+    return over_rows("semel_complete_there", columns, completed(own_claim_there()));
 }
 
 batch_statement make_fail() {
-    const group_types group{bytes, bytes,  bytes,  number, number,
-                            owner, number, number, number, bytes};
-    return {.name = "semel_fail",
-            .text = "UPDATE semel_record r SET state = q.state, "
-                    "updated_at = coalesce(q.now, n.now), "
-                    "expires_at = coalesce(q.now, n.now) + q.retention, retry_after = "
-                    "CASE q.state WHEN 2 THEN coalesce(q.now, n.now) + q.retry_after "
-                    "ELSE r.retry_after END, error = q.error FROM " +
-                    unnest(group) +
-                    " WITH ORDINALITY AS q (tenant, operation, key, now, fence, owner, state, "
-                    "retention, retry_after, error, row) CROSS JOIN " +
-                    server_clock() + own_claim() +
-                    " AND (r.checkpoints = 0 OR q.state = 2) RETURNING q.row, r.updated_at",
-            .groups = {group}};
+    return over_rows("semel_fail",
+                     id_and({{"now", number},
+                             {"fence", number},
+                             {"owner", owner},
+                             {"state", number},
+                             {"retention", number},
+                             {"retry_after", number},
+                             {"error", bytes}}),
+                     "UPDATE semel_record r SET state = q.state, "
+                     "updated_at = coalesce(q.now, n.now), "
+                     "expires_at = coalesce(q.now, n.now) + q.retention, retry_after = "
+                     "CASE q.state WHEN 2 THEN coalesce(q.now, n.now) + q.retry_after "
+                     "ELSE r.retry_after END, error = q.error FROM rows q CROSS JOIN " +
+                         server_clock() + own_claim() +
+                         " AND (r.checkpoints = 0 OR q.state = 2) RETURNING q.row, r.updated_at");
 }
 
 batch_statement make_renew() {
-    const group_types group{bytes, bytes, bytes, number, number, owner, number};
-    return {.name = "semel_renew",
-            .text = "UPDATE semel_record r SET updated_at = coalesce(q.now, n.now), "
-                    "lease_until = greatest(r.lease_until, least(coalesce(q.now, n.now) + q.lease, "
-                    "r.begun_at + r.processing_max)) FROM " +
-                    unnest(group) +
-                    " WITH ORDINALITY AS q (tenant, operation, key, now, fence, owner, lease, "
-                    "row) CROSS JOIN " +
-                    server_clock() + own_claim() +
-                    " AND coalesce(q.now, n.now) < r.begun_at + r.processing_max "
-                    "RETURNING q.row, r.updated_at, r.lease_until",
-            .groups = {group}};
+    return over_rows(
+        "semel_renew",
+        id_and({{"now", number}, {"fence", number}, {"owner", owner}, {"lease", number}}),
+        "UPDATE semel_record r SET updated_at = coalesce(q.now, n.now), "
+        "lease_until = greatest(r.lease_until, least(coalesce(q.now, n.now) + q.lease, "
+        "r.begun_at + r.processing_max)) FROM rows q CROSS JOIN " +
+            server_clock() + own_claim() +
+            " AND coalesce(q.now, n.now) < r.begun_at + r.processing_max "
+            "RETURNING q.row, r.updated_at, r.lease_until");
 }
 
 // Checkpoints in their order; most records have none and then the table is not touched.
@@ -199,15 +211,11 @@ std::string checkpoints(const std::string& column) {
 }
 
 batch_statement load_statement(const char* name, const std::string& condition) {
-    const group_types group{bytes, bytes, bytes, number};
-    return {.name = name,
-            .text = "SELECT q.row, coalesce(q.now, n.now), " + fence_floor() + ", r.xmin, " +
-                    column_list("r.") + ", " + checkpoints("name") + ", " + checkpoints("data") +
-                    " FROM " + unnest(group) +
-                    " WITH ORDINALITY AS q (tenant, operation, key, now, row) CROSS JOIN " +
-                    server_clock() + " LEFT JOIN semel_record r ON " + same_record("r", "q") +
-                    condition,
-            .groups = {group}};
+    return over_rows(name, id_and({{"now", number}}),
+                     "SELECT q.row, coalesce(q.now, n.now), " + fence_floor() + ", r.xmin, " +
+                         column_list("r.") + ", " + checkpoints("name") + ", " +
+                         checkpoints("data") + " FROM rows q CROSS JOIN " + server_clock() +
+                         " LEFT JOIN semel_record r ON " + same_record("r", "q") + condition);
 }
 
 batch_statement make_load() {

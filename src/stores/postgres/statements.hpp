@@ -6,11 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "stores/postgres/batch_rows.hpp"
 #include "stores/postgres/binary.hpp"
 
 namespace semel::postgres {
 
-// What unnest() makes rows of: array parameters, in the order they are added.
+// What rows are made of: array parameters, in the order they are added.
 using group_types = std::vector<type>;
 
 // One statement for a whole batch. All its parameters are arrays.
@@ -34,10 +35,6 @@ inline constexpr const char* past_floor_text =
 
 // The stored columns of a record, in the table's own order but without the id, which stands
 // before the fingerprint.
-struct column_definition {
-    std::string_view name;
-    type of;
-};
 inline constexpr std::array<column_definition, 23> record_columns{{
     {"fence", type::int8},        {"lease_until", type::int8},  {"begun_at", type::int8},
     {"retry_after", type::int8},  {"expires_at", type::int8},   {"created_at", type::int8},

@@ -24,6 +24,27 @@ TEST(PostgresBinary, AnEmptyArrayHasNoDimension) {
     EXPECT_EQ(column{type::bytea}.bytes(), "\0\0\0\0\0\0\0\0\0\0\0\x11"sv);
 }
 
+TEST(PostgresBinary, AnArrayOfNullsAloneIsNull) {
+    column made{type::bytea};
+    made.add_null();
+    made.add_null();
+    EXPECT_EQ(made.bytes().data(), nullptr);
+
+    made.add("a"sv);
+    EXPECT_EQ(made.bytes(), "\0\0\0\1\0\0\0\1\0\0\0\x11\0\0\0\3\0\0\0\1"
+                            "\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\1a"sv);
+}
+
+TEST(PostgresBinary, WhatIsMostlyEmptyIsNullWhereItIs) {
+    column_group made{{type::bytea, type::bytea}};
+    made.add("a"sv).add_unless_empty("").add("b"sv).add_unless_empty("");
+    EXPECT_EQ(made.columns()[1].bytes().data(), nullptr);
+
+    made.clear();
+    made.add("a"sv).add_unless_empty("x");
+    EXPECT_EQ(read_array(made.columns()[1].bytes()), std::vector{"x"sv});
+}
+
 TEST(PostgresBinary, ABinaryStringMayHoldAnyByte) {
     column made{type::bytea};
     made.add("a\0b"sv);
