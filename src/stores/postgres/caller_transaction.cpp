@@ -1,7 +1,6 @@
 #include "stores/postgres/caller_transaction.hpp"
 
 #include <libpq-fe.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 
@@ -66,6 +65,10 @@ void caller_transaction::forget_lost_connection() {
 
 // Mostly there is nothing to wait for.
 task<result<void>> caller_transaction::begin(on_locked locked) {
+    if (entered_) {
+        reset(locked);
+        return task<result<void>>{result<void>{}};
+    }
     const bool usable = PQstatus(handle_) == CONNECTION_OK && !on_.lost();
     if (!usable || !prepared_) return begin_unprepared(locked);
     return task<result<void>>{start(locked)};
@@ -77,6 +80,7 @@ task<result<void>> caller_transaction::begin_unprepared(on_locked locked) {
         if (!back) co_return back;
     }
     forget_lost_connection();
+    tell_made_anew();
     if (auto fits = check_outside(); !fits) co_return fits;
     on_.do_not_block();
     if (!prepared_) {
@@ -96,13 +100,17 @@ result<void> caller_transaction::check_outside() {
 // BEGIN itself waits for the first lock.
 result<void> caller_transaction::start(on_locked locked) {
     if (auto fits = check_outside(); !fits) return fits;
+    reset(locked);
+    return {};
+}
+
+void caller_transaction::reset(on_locked locked) {
     watch_errors(handle_);
     owner_ = owner::us;
     begun_ = false;
     locked_ = locked;
     held_.clear();
     unsent_.reset();
-    return {};
 }
 
 task<result<void>> caller_transaction::join() {
@@ -128,17 +136,28 @@ task<result<void>> caller_transaction::join() {
     co_return result<void>{};
 }
 
-// Only to learn what became of a COMMIT: the server may be on its way up again.
+void caller_transaction::keep_connected(std::function<void(pg_conn*)> made_anew) {
+    keeps_connected_ = true;
+    tells_made_anew_ = std::move(made_anew);
+}
+
+void caller_transaction::tell_made_anew() {
+    if (must_tell_ && tells_made_anew_) tells_made_anew_(handle_);
+    must_tell_ = false;
+}
+
+// Of a caller's connection only to learn what became of a COMMIT: the server may be on its way up
+// again.
 task<result<void>> caller_transaction::reconnect() {
-    if (!in_doubt_) {
+    if (!in_doubt_ && !keeps_connected_) {
         co_return refused(errc::unavailable, "the connection is lost; PQreset or replace it");
     }
     const bool back = co_await on_.reset(local_clock::now() + options_.doubt_wait);
     if (!back) {
-        co_return refused(errc::unavailable,
-                          "the connection was lost during COMMIT and could not be made anew");
+        co_return refused(errc::unavailable, "the connection was lost and could not be made anew");
     }
     in_doubt_ = false;
+    must_tell_ = true;
     made_anew_ = true;
     co_return result<void>{};
 }
@@ -194,20 +213,32 @@ task<result<void>> caller_transaction::lock(const record_id& id, locked_record& 
     co_return read;
 }
 
+// It may have been asked already.
 task<result<std::vector<rows>>> caller_transaction::ask_way_in(const held_key& key,
                                                                const number& of) {
-    std::vector<call> calls;
-    calls.reserve(2);
-    const auto& begin = says_level_ ? texts_.begin_committed : texts_.begin;
-    if (!begun_) calls.push_back({begin.name, {}});
-    call enter{key.outermost ? texts_.enter.name : texts_.enter_joined.name, id_values(key.id)};
-    enter.values.push_back(view(of));
-    if (!key.outermost) {
-        enter.values.push_back(view(key.token));
-        enter.values.push_back(view(left_token_));
+    if (entered_) {
+        using answers = result<std::vector<rows>>;
+        return task<answers>{*std::exchange(entered_, std::nullopt)};
     }
-    calls.push_back(std::move(enter));
+    std::vector<call> calls;
+    calls.reserve(way_in_calls);
+    if (key.outermost) {
+        add_way_in(calls, key.id, of);
+    } else {
+        call& enter = calls.emplace_back(call{texts_.enter_joined.name, id_values(key.id)});
+        for (const auto value : {view(of), view(key.token), view(left_token_)}) {
+            enter.values.push_back(value);
+        }
+    }
     return on_.pipeline(calls);
+}
+
+// Of a transaction of our own.
+void caller_transaction::add_way_in(std::vector<call>& to, const record_id& id,
+                                    const number& of) const {
+    to.push_back({says_level_ ? texts_.begin_committed.name : texts_.begin.name, {}});
+    to.push_back({texts_.enter.name, id_values(id)});
+    to.back().values.push_back(view(of));
 }
 
 task<result<std::vector<rows>>> caller_transaction::wait_for_lock(const held_key& key,
@@ -291,61 +322,6 @@ task<result<void>> caller_transaction::write(unsent_write made) {
     calls.push_back({texts_.unmark.name, {view(made.key.token)}});
     auto done = co_await on_.pipeline(calls);
     if (!done) co_return explain(std::move(done).error());
-    co_return result<void>{};
-}
-
-// ---- the way out --------------------------------------------------------------------------------
-
-task<result<void>> caller_transaction::commit() {
-    held_.clear();
-    owner_ = owner::nobody;
-    if (auto fits = check_work_left(); !fits) co_return fits;
-    auto asked = ask_commit();
-    auto done = co_await asked;
-    if (!done) {
-        in_doubt_ = done.error().possible == effect::unknown;
-        co_return explain(std::move(done).error());
-    }
-    in_doubt_ = false;
-    // A transaction that had failed is rolled back by COMMIT, without an error.
-    if (done->back().tag() == "COMMIT") co_return result<void>{};
-    co_return broken("a statement of the work has failed, and with it the transaction");
-}
-
-task<result<std::vector<rows>>> caller_transaction::ask_commit() {
-    std::vector<call> calls;
-    calls.reserve(3);
-    if (unsent_) add_calls(calls, *unsent_);
-    calls.push_back({texts_.commit.name, {}});
-    auto asked = on_.pipeline(calls);
-    unsent_.reset();
-    return asked;
-}
-
-bool caller_transaction::asks_to_repeat() const {
-    // Work that has rolled back to a savepoint of its own goes on as if nothing had happened.
-    if (PQtransactionStatus(handle_) != PQTRANS_INERROR) return false;
-    const std::string_view code = last_error(handle_);
-    return code == "40001" || code == "40P01";
-}
-
-// The server rolls back when it hears of it.
-void caller_transaction::abandon() noexcept {
-    if (PQtransactionStatus(handle_) == PQTRANS_IDLE) return;
-    ::shutdown(PQsocket(handle_), SHUT_RDWR);
-}
-
-task<result<void>> caller_transaction::rollback() {
-    held_.clear();
-    unsent_.reset();
-    owner_ = owner::nobody;
-    static_cast<void>(co_await on_.drain());
-    // Twice: what was to cancel a query of the work may have come a moment too late.
-    for (int turn = 0; turn < 2; ++turn) {
-        const auto status = PQtransactionStatus(handle_);
-        if (status != PQTRANS_INTRANS && status != PQTRANS_INERROR) break;
-        static_cast<void>(co_await on_.query("ROLLBACK"));
-    }
     co_return result<void>{};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,11 @@ public:
           texts_(options_.table_prefix),
           on_(handle, waits) {}
 
+    // From now on a connection that was lost is made anew whenever a transaction begins, and
+    // `made_anew` is called with it (it may be empty).
+    void keep_connected(std::function<void(pg_conn*)> made_anew);
+    [[nodiscard]] bool lost() const { return on_.lost(); }
+
     task<result<void>> begin(on_locked locked) override;
     task<result<void>> join() override;
     task<result<void>> lock(const record_id& id, locked_record& to) override;
@@ -34,6 +40,14 @@ public:
                             std::uint64_t seen_fence) override;
     void leave(const record_id& id) override;
     task<result<void>> commit() override;
+    // The same, and with it goes the way in of the next caller, who does not block: its BEGIN, lock
+    // and look. If the server came to them (`entered()`), the connection is the next caller's
+    // already, whatever became of this transaction: begin() and lock(next) find what they gave.
+    task<result<void>> commit_before(const record_id& next);
+    // The same with ROLLBACK, if there is nothing else to be ended first.
+    [[nodiscard]] bool only_rolls_back() const;
+    task<result<void>> rollback_before(const record_id& next); // never fails, as rollback()
+    [[nodiscard]] bool entered() const { return entered_.has_value(); }
     task<result<void>> begin_blind(const record_id& id) override;
     task<result<record_stamp>> commit_blind(const record_id& id, const record& made) override;
     result<void> expect_blind() override;
@@ -45,7 +59,8 @@ public:
 
 private:
     enum class owner { nobody, us, caller };
-    using number = std::array<char, 8>; // as it goes to the server
+    using number = std::array<char, 8>;            // as it goes to the server
+    static constexpr std::size_t way_in_calls = 2; // BEGIN, and lock and look
 
     struct held_key {
         record_id id;
@@ -68,6 +83,7 @@ private:
 
     task<result<void>> begin_unprepared(on_locked locked);
     result<void> start(on_locked locked);
+    void reset(on_locked locked);
     result<void> check_idle();
     result<void> check_outside();
     result<void> check_work_left();
@@ -76,6 +92,7 @@ private:
     [[nodiscard]] bool must_prepare_again(const failure& why);
     task<result<void>> prepare();
     task<result<void>> reconnect();
+    void tell_made_anew();
     result<void> check_same_place(const rows& seen);
     [[nodiscard]] failure no_floor() const;
     task<result<std::vector<rows>>> ask_way_in(const held_key& key, const number& of);
@@ -88,7 +105,10 @@ private:
     [[nodiscard]] unsent_write make_write(held_key key, const record& after,
                                           std::uint64_t seen_fence);
     task<result<void>> write(unsent_write made);
-    task<result<std::vector<rows>>> ask_commit();
+    task<result<void>> end_with_commit(const record_id* next);
+    task<result<std::vector<rows>>> ask_end(std::vector<call> calls, const record_id* next,
+                                            succession& its);
+    void add_way_in(std::vector<call>& to, const record_id& id, const number& of) const;
     void add_calls(std::vector<call>& to, const unsent_write& from) const;
     [[nodiscard]] failure explain(failure why) const;
 
@@ -96,6 +116,9 @@ private:
     pg_conn* const handle_;
     const transaction_texts texts_;
     dialogue on_;
+    bool keeps_connected_ = false;
+    std::function<void(pg_conn*)> tells_made_anew_;
+    bool must_tell_ = false;
     bool prepared_ = false;
     bool outdated_ = false;   // the session's statements are for tables that it does not see
     bool in_doubt_ = false;   // the last COMMIT was not answered
@@ -109,6 +132,8 @@ private:
     std::string
         left_token_; // of a key that was left; taken out of the transaction with the next one
     std::optional<unsent_write> unsent_;
+    // What the way in gave that travelled with the last COMMIT.
+    std::optional<result<std::vector<rows>>> entered_;
 };
 
 } // namespace semel::postgres

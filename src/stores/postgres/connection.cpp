@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "semel/assert.hpp"
@@ -37,6 +39,15 @@ std::string_view state_in(std::string_view message) {
         if (fits && whole && std::isdigit(static_cast<unsigned char>(state[0])) != 0) return state;
     }
     return {};
+}
+
+// A transaction that had failed before is rolled back by COMMIT, without an error.
+void note_end(connection::collection& in) {
+    const std::string_view tag = in.got.back().tag();
+    if (tag != "COMMIT" && tag != "ROLLBACK") return;
+    in.ended_at = in.answers;
+    in.kept_by_then = in.got.size();
+    in.committed = tag == "COMMIT";
 }
 
 } // namespace
@@ -270,29 +281,47 @@ std::optional<result<std::vector<rows>>> connection::add(collection& to, rows on
         owners_failed_ = to.not_done > sent_;
         return stuck_in_copy();
     }
-    to.committed = one.tag() == "COMMIT";
+    ++to.answers;
     if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
         if (to.got.empty()) to.got.reserve(sent_);
         to.got.push_back(std::move(one));
+        note_end(to);
     } else if (!to.error && status == PGRES_FATAL_ERROR) {
         to.error = failure_of({.state = field(one.native(), PG_DIAG_SQLSTATE),
                                .message = PQresultErrorMessage(one.native())},
                               ending::unknown);
+        to.error_at = to.answers;
     } else if (!to.error && status == PGRES_PIPELINE_ABORTED) {
         // The owner has read what failed, and gone on.
         to.error = failure_of({.state = "25P02", .message = "a statement before has failed"},
                               ending::unknown);
+        to.error_at = to.answers;
     }
     if (to.error) ++to.not_done;
     return std::nullopt;
 }
 
 result<std::vector<rows>> connection::finish(collection& from) {
-    if (!from.error || from.committed) return std::move(from.got);
+    const bool ended = from.ended_at > 0 && from.ended_at + from.behind == from.answers;
+    if (ended && from.behind > 0) split(from);
+    if (!from.error || (ended && from.committed)) return std::move(from.got);
     owners_failed_ = from.not_done > sent_;
     // The server has gone on to the end after the error: the transaction is rolled back.
     from.error->possible = effect::none;
     return *std::move(from.error);
+}
+
+// What came behind the COMMIT belongs to somebody else, an error too.
+void connection::split(collection& from) {
+    if (from.error && from.error_at > from.ended_at) {
+        from.error->possible = effect::none;
+        from.further = *std::exchange(from.error, std::nullopt);
+    } else {
+        const auto first = from.got.begin() + static_cast<std::ptrdiff_t>(from.kept_by_then);
+        from.further =
+            std::vector<rows>{std::move_iterator{first}, std::move_iterator{from.got.end()}};
+    }
+    while (from.got.size() > from.kept_by_then) from.got.pop_back();
 }
 
 failure connection::too_late(collection& so_far) {

@@ -99,9 +99,17 @@ public:
         interest wanted = interest::read;
         bool waited = false; // for what is wanted
         std::vector<rows> got = {};
-        std::optional<failure> error = {};
-        std::size_t not_done = 0; // statements, from the one that failed on
-        bool committed = false;   // by the last one
+        std::size_t behind = 0; // of the calls, how many stand behind a COMMIT
+        std::size_t answers = 0;
+        std::optional<failure> error = {}; // the first one
+        std::size_t error_at = 0;          // its place among the answers, counted from 1
+        std::size_t not_done = 0;          // statements, from the one that failed on
+        // The last one that ended a transaction: its place, and how many rows came up to it.
+        std::size_t ended_at = 0;
+        std::size_t kept_by_then = 0;
+        bool committed = false;
+        // What the calls behind the COMMIT gave, if the server came to them.
+        std::optional<result<std::vector<rows>>> further = {};
     };
     [[nodiscard]] result<void> send(std::span<const call> calls);
     [[nodiscard]] result<void> send(std::span<const preparation> all);
@@ -121,6 +129,7 @@ private:
     [[nodiscard]] result<std::vector<rows>> collect(mode how, local_time deadline);
     [[nodiscard]] std::optional<result<std::vector<rows>>> add(collection& to, rows one);
     [[nodiscard]] result<std::vector<rows>> finish(collection& from);
+    void split(collection& from);
     [[nodiscard]] failure lost_with(collection& so_far);
     [[nodiscard]] bool went_away_while_idle();
     [[nodiscard]] result<void> enter_pipeline();

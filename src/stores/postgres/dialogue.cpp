@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "semel/assert.hpp"
+
 namespace semel::postgres {
 
 namespace {
@@ -36,23 +38,26 @@ void dialogue::do_not_block() {
 
 // ---- asking -------------------------------------------------------------------------------------
 
-task<result<std::vector<rows>>> dialogue::pipeline(std::span<const call> calls) {
+task<result<std::vector<rows>>> dialogue::pipeline(std::span<const call> calls, succession* next) {
     using answers = result<std::vector<rows>>;
+    SEMEL_ASSERT(next == nullptr || waits_ != nullptr);
     if (waits_ == nullptr) return task<answers>{on_->pipeline(calls, no_deadline)};
     do_not_block();
     // First: where there is no memory to wait for the answer, nothing is to be sent.
-    auto answer = collect(connection::mode::pipeline);
+    auto answer = collect(connection::mode::pipeline, no_deadline, next);
     if (auto sent = on_->send(calls); !sent) return task<answers>{std::move(sent).error()};
     return answer;
 }
 
-task<result<std::vector<rows>>> dialogue::collect(connection::mode how, local_time deadline) {
-    connection::collection all{.how = how};
+task<result<std::vector<rows>>> dialogue::collect(connection::mode how, local_time deadline,
+                                                  succession* next) {
+    connection::collection all{.how = how, .behind = next == nullptr ? 0 : next->calls};
     while (true) {
         auto end = on_->take(all);
         if (end) {
             // libpq has closed its socket; the loop's copy would keep the server waiting.
             if (on_->lost()) forget();
+            if (next != nullptr) next->got = std::move(all.further);
             co_return *std::move(end);
         }
         const auto woke = co_await ready(all.wanted, deadline);

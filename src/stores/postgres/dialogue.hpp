@@ -1,7 +1,9 @@
 // What is said on somebody else's connection, for owners who block and for owners who do not.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +16,12 @@
 
 namespace semel::postgres {
 
+// Calls behind the COMMIT of others, with which they travel.
+struct succession {
+    std::size_t calls;
+    std::optional<result<std::vector<rows>>> got = {}; // nothing: the server did not come to them
+};
+
 // One caller at a time, like the connection. There are no deadlines but the connection's own
 // time-outs: it is not ours to give up.
 class dialogue {
@@ -25,8 +33,10 @@ public:
         : handle_(handle), waits_(waits), on_(connection::borrow(handle)) {}
 
     // As those of `connection`. A pipeline is sent at once, not when it is awaited; after that the
-    // calls are not needed any more.
-    [[nodiscard]] task<result<std::vector<rows>>> pipeline(std::span<const call> calls);
+    // calls are not needed any more. With `next`, for owners who do not block, the last calls are
+    // somebody else's, and so is what they give.
+    [[nodiscard]] task<result<std::vector<rows>>> pipeline(std::span<const call> calls,
+                                                           succession* next = nullptr);
     [[nodiscard]] task<result<rows>> query(std::string sql, local_time deadline = no_deadline);
     [[nodiscard]] task<result<void>> prepare(std::span<const preparation> all);
     [[nodiscard]] result<void> queue(std::span<const call> calls) { return on_->queue(calls); }
@@ -56,8 +66,8 @@ private:
     void forget() {
         if (waits_ != nullptr) waits_->forget();
     }
-    [[nodiscard]] task<result<std::vector<rows>>> collect(connection::mode how,
-                                                          local_time deadline = no_deadline);
+    [[nodiscard]] task<result<std::vector<rows>>>
+    collect(connection::mode how, local_time deadline = no_deadline, succession* next = nullptr);
     [[nodiscard]] task<result<void>> end_queries();
     [[nodiscard]] task<bool> connect_again(local_time deadline);
 

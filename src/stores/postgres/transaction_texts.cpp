@@ -138,7 +138,7 @@ constexpr plain_statement texts::*every[]{&texts::begin,     &texts::begin_commi
                                           &texts::replace,   &texts::mark_blind,
                                           &texts::add_blind, &texts::past_floor,
                                           &texts::unmark,    &texts::forget,
-                                          &texts::commit};
+                                          &texts::commit,    &texts::rollback};
 
 } // namespace
 
@@ -174,7 +174,8 @@ transaction_texts::transaction_texts(std::string_view prefix)
                      "replace(current_setting('semel.owner', true), $1::text, ''), true)"},
       forget{.name = "forget",
              .text = std::string{"DELETE FROM semel_checkpoint WHERE "} + this_record},
-      commit{.name = "commit", .text = "COMMIT"} {
+      commit{.name = "commit", .text = "COMMIT"},
+      rollback{.name = "rollback", .text = "ROLLBACK"} {
     // Names are the session's, where stores with other prefixes, or another version of semel, may
     // be at work too: the same name must be the same text.
     for (const auto each : every) {

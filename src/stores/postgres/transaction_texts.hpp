@@ -49,6 +49,7 @@ struct transaction_texts {
     plain_statement unmark;     // $1 token: leaves it no longer in a transaction that goes on
     plain_statement forget;     // $1-$3 id: its checkpoints
     plain_statement commit;
+    plain_statement rollback; // where it travels with others
 };
 
 // What they fail with; it stands in the server's message.
