@@ -98,14 +98,14 @@ PUBLIC_HEADERS = {
     "store_memory": ["stores/memory"],
     "store_sqlite": ["stores/sqlite", "transaction/sqlite"],
     "store_redis": ["stores/redis"],
-    "store_postgres": ["stores/postgres", "transaction/postgres"],
+    "store_postgres": ["stores/postgres", "transaction/postgres", "transaction/postgres_pool"],
     "store_mysql": ["stores/mysql", "transaction/mysql"],
     "conformance": ["conformance"],
     "engine": ["codec", "detail/cancel_link", "detail/work", "engine", "execution", "json",
                "outcome", "released", "request", "verdict"],
     "operations": ["alert", "reconciler"],
     "asio": ["asio", "transaction/asio", "transaction/asio_waiter"],
-    "asio_postgres": ["transaction/postgres_asio"],
+    "asio_postgres": ["transaction/postgres_asio", "transaction/postgres_pool_asio"],
     "httplib": ["http/httplib", "http/httplib_messages"],
     "beast": ["http/beast", "http/beast_messages", "http/beast_read"],
     "http": ["http", "http/content", "http/exchange", "http/framing", "http/key_header",
@@ -127,6 +127,7 @@ PUBLIC_HEADERS = {
 
 BOOST_ALLOWED = ("include/semel/asio.hpp", "include/semel/transaction/asio.hpp",
                  "include/semel/transaction/asio_waiter.hpp",
+                 "include/semel/transaction/postgres_pool_asio.hpp",
                  "include/semel/http/beast", "src/edge/", "tests/",
                  "examples/", "apps/", "benchmarks/")
 

@@ -42,6 +42,7 @@ public:
     void forget() override {
         error ignored;
         socket_.close(ignored);
+        timer_.cancel();
         watched_ = {};
     }
 

@@ -4,13 +4,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "semel/transaction/postgres_asio.hpp"
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
 #include <algorithm>
@@ -23,22 +20,13 @@
 #include <string>
 #include <vector>
 
-#include "database.hpp"
-#include "stores/sql/payments.hpp"
+#include "looped_payments.hpp"
 #include "support/tcp_proxy.hpp"
 
 namespace semel {
 namespace {
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
-template <class T> using awaitable = asio::awaitable<T>;
-
-awaitable<void> pause(std::chrono::milliseconds how_long) {
-    const auto executor = co_await asio::this_coro::executor;
-    asio::steady_timer timer{executor, how_long};
-    co_await timer.async_wait(asio::use_awaitable);
-}
 
 // A connection of the application, and its place on the loop.
 struct desk {
@@ -46,28 +34,18 @@ struct desk {
         : waits(executor),
           port(make_async_postgres_transaction(client.native(), waits, {.table_prefix = prefix})) {}
 
-    // Sends it and waits for all that it gives; the text of the last one's error, or "".
     awaitable<std::string> run(std::string text) {
-        PQsendQuery(client.native(), text.c_str());
-        auto op = async_results(client.native(), waits);
-        const auto got = co_await std::move(op);
-        co_return got.empty() ? "" : PQresultErrorMessage(got.back().get());
+        return run_on(client.native(), waits, std::move(text));
     }
-    void queue(const std::string& text) {
-        PQenterPipelineMode(client.native());
-        PQsendQueryParams(client.native(), text.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0);
-    }
+    void queue(const std::string& text) { queue_on(client.native(), text); }
 
     database_client client;
     asio_waiter waits;
     std::unique_ptr<async_transaction_port> port;
 };
 
-using answer = outcome<std::string>;
-
-class AsioTransaction : public SqlTransaction {
+class AsioTransaction : public LoopedPayments {
 protected:
-    std::string paying() { return "INSERT INTO " + payment_table() + " VALUES (5)"; }
     desk sit() { return desk{loop_.get_executor(), prefix()}; }
 
     template <class Work> awaitable<answer> transact_at(desk& at, request what, Work work) {
@@ -93,25 +71,6 @@ protected:
         }
         co_return answers;
     }
-
-    template <class T> static awaitable<void> keep(awaitable<T> what, std::optional<T>& in) {
-        auto end = co_await std::move(what);
-        in.emplace(std::move(end));
-    }
-    template <class T> void spawn(awaitable<T> what, std::optional<T>& end) {
-        asio::co_spawn(loop_, keep(std::move(what), end), [](const std::exception_ptr& thrown) {
-            if (thrown) std::rethrow_exception(thrown);
-        });
-    }
-    template <class T> T run_alone(awaitable<T> what) {
-        std::optional<T> end;
-        spawn(std::move(what), end);
-        loop_.restart();
-        loop_.run();
-        return std::move(end).value();
-    }
-
-    asio::io_context loop_{1};
 };
 
 TEST_F(AsioTransaction, WorkThatWaitsForItsStatementIsExecutedOnceAndReplayed) {

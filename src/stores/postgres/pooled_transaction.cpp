@@ -1,0 +1,184 @@
+#include "stores/postgres/pooled_transaction.hpp"
+
+#include <coroutine>
+
+#include "semel/assert.hpp"
+#include "stores/postgres/transaction_failures.hpp"
+
+namespace semel::postgres {
+
+// For co_await: until there is a connection, or none is to be had.
+class pooled_transaction::turn {
+public:
+    turn(pool_core& in, pool_caller& who) : in_(in), who_(who) {}
+    bool await_ready() { return in_.take(who_); }
+    template <class Promise> bool await_suspend(std::coroutine_handle<Promise> at) {
+        in_.wait(who_, resumption{at, turn_});
+        return turn_.suspends(at.promise().root);
+    }
+    void await_resume() const {}
+
+private:
+    pool_core& in_;
+    pool_caller& who_;
+    handover turn_;
+};
+
+namespace {
+
+// Whoever comes next, unless it turns out otherwise.
+class successor {
+public:
+    explicit successor(pool_core& in) : in_(in), who_(in.next()) {}
+    successor(const successor&) = delete;
+    successor& operator=(const successor&) = delete;
+    ~successor() {
+        if (who_ != nullptr) in_.put_back(*who_);
+    }
+    explicit operator bool() const { return who_ != nullptr; }
+    [[nodiscard]] const record_id& id() const { return *who_->id; }
+    void take(pool_member& what) { in_.hand_over(*std::exchange(who_, nullptr), what); }
+
+private:
+    pool_core& in_;
+    pool_caller* who_;
+};
+
+} // namespace
+
+pooled_transaction::~pooled_transaction() {
+    if (at_ == nullptr) at_ = caller_.given;
+    if (at_ != nullptr) pool_->lose_caller(*at_);
+}
+
+pg_conn* pooled_transaction::native() const {
+    SEMEL_ASSERT(at_ != nullptr); // only in the work
+    return at_->handle;
+}
+
+socket_waiter& pooled_transaction::waits() const {
+    SEMEL_ASSERT(at_ != nullptr);
+    return *at_->waits;
+}
+
+const void* pooled_transaction::connection() const {
+    return at_ == nullptr ? static_cast<const void*>(this) : at_->handle;
+}
+
+// ---- the way in ---------------------------------------------------------------------------------
+
+// The connection is taken with the key: only then can the way in be somebody else's to send.
+task<result<void>> pooled_transaction::begin(on_locked locked) {
+    locked_ = locked;
+    return task<result<void>>{result<void>{}};
+}
+
+task<result<void>> pooled_transaction::join() {
+    using done = task<result<void>>;
+    return done{refused(errc::unsupported, "a pool has no transaction to join; use transact")};
+}
+
+task<result<void>> pooled_transaction::take(const record_id& id) {
+    caller_.id = &id;
+    turn mine{*pool_, caller_};
+    co_await mine;
+    at_ = std::exchange(caller_.given, nullptr);
+    if (at_ == nullptr) co_return *std::exchange(caller_.why, std::nullopt);
+    co_return result<void>{};
+}
+
+task<result<void>> pooled_transaction::lock(const record_id& id, locked_record& to) {
+    if (at_ == nullptr) {
+        auto came = co_await take(id);
+        if (!came) co_return came;
+    }
+    auto entered = co_await enter(id, to);
+    // The server may have been restarted while nobody used the connection.
+    if (!entered && at_->transaction.lost() && entered.error().possible == effect::none) {
+        auto again = co_await enter(id, to);
+        entered = std::move(again);
+    }
+    co_return entered;
+}
+
+task<result<void>> pooled_transaction::enter(const record_id& id, locked_record& to) {
+    auto begun = co_await at_->transaction.begin(locked_);
+    if (!begun) co_return begun;
+    auto locked = co_await at_->transaction.lock(id, to);
+    co_return locked;
+}
+
+// Whoever comes next has looked already.
+task<result<void>> pooled_transaction::begin_blind(const record_id& /*id*/) {
+    using done = task<result<void>>;
+    return done{refused(errc::unsupported, "a pool has no blind transactions")};
+}
+
+// ---- the record ---------------------------------------------------------------------------------
+
+task<result<void>> pooled_transaction::save(const record_id& id, const record& after,
+                                            std::uint64_t seen_fence) {
+    return at_->transaction.save(id, after, seen_fence);
+}
+
+void pooled_transaction::leave(const record_id& id) {
+    at_->transaction.leave(id);
+}
+
+result<void> pooled_transaction::expect_blind() {
+    return at_->transaction.expect_blind();
+}
+
+bool pooled_transaction::asks_to_repeat() const {
+    return at_ != nullptr && at_->transaction.asks_to_repeat();
+}
+
+// ---- the way out --------------------------------------------------------------------------------
+
+task<result<void>> pooled_transaction::commit() {
+    successor next{*pool_};
+    if (!next) {
+        auto done = co_await at_->transaction.commit();
+        if (done) give_back();
+        co_return done;
+    }
+    auto done = co_await at_->transaction.commit_before(next.id());
+    if (at_->transaction.entered()) next.take(*std::exchange(at_, nullptr));
+    co_return done;
+}
+
+task<result<record_stamp>> pooled_transaction::commit_blind(const record_id& /*id*/,
+                                                            const record& /*made*/) {
+    using done = task<result<record_stamp>>;
+    return done{refused(errc::unsupported, "a pool has no blind transactions")};
+}
+
+task<result<void>> pooled_transaction::rollback() {
+    if (at_ == nullptr) co_return result<void>{};
+    if (at_->transaction.only_rolls_back()) static_cast<void>(co_await make_way());
+    if (at_ == nullptr) co_return result<void>{};
+    static_cast<void>(co_await at_->transaction.rollback());
+    give_back();
+    co_return result<void>{};
+}
+
+task<result<void>> pooled_transaction::make_way() {
+    successor next{*pool_};
+    if (next) {
+        static_cast<void>(co_await at_->transaction.rollback_before(next.id()));
+        if (at_->transaction.entered()) next.take(*std::exchange(at_, nullptr));
+    }
+    co_return result<void>{};
+}
+
+void pooled_transaction::abandon() noexcept {
+    if (at_ == nullptr) return;
+    at_->transaction.abandon();
+    pool_->lose_caller(*std::exchange(at_, nullptr));
+}
+
+void pooled_transaction::give_back() {
+    pool_->give_back(*std::exchange(at_, nullptr));
+}
+
+} // namespace semel::postgres
