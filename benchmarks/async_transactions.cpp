@@ -1,6 +1,6 @@
 #include "async_transactions.hpp"
 
-#include "semel/transaction/postgres_asio.hpp"
+#include "semel/transaction/postgres_pool_asio.hpp"
 
 #include <libpq-fe.h>
 
@@ -26,6 +26,22 @@ namespace {
 namespace asio = boost::asio;
 constexpr std::size_t threads = 2;
 
+asio::awaitable<std::string> order_on(PGconn* on, socket_waiter& waits) {
+    require(PQsendQueryPrepared(on, "order", 0, nullptr, nullptr, nullptr, 0) == 1,
+            PQerrorMessage(on));
+    auto op = async_results(on, waits);
+    const auto got = co_await std::move(op);
+    require(PQresultStatus(got.at(0).get()) == PGRES_COMMAND_OK, PQerrorMessage(on));
+    co_return answer_body();
+}
+
+std::string queue_order(PGconn* on) {
+    require(PQenterPipelineMode(on) == 1, PQerrorMessage(on));
+    require(PQsendQueryPrepared(on, "order", 0, nullptr, nullptr, nullptr, 0) == 1,
+            PQerrorMessage(on));
+    return answer_body();
+}
+
 // An application's connection with a statement of its own, and its place on a loop.
 struct desk {
     desk(const std::string& url, asio::io_context& loop)
@@ -35,18 +51,39 @@ struct desk {
         on.prepare_order();
     }
 
-    asio::awaitable<std::string> order() {
-        require(PQsendQueryPrepared(on.native(), "order", 0, nullptr, nullptr, nullptr, 0) == 1,
-                PQerrorMessage(on.native()));
-        auto op = async_results(on.native(), waits);
-        const auto got = co_await std::move(op);
-        require(PQresultStatus(got.at(0).get()) == PGRES_COMMAND_OK, PQerrorMessage(on.native()));
-        co_return answer_body();
-    }
-
     postgres_client on;
     asio_waiter waits;
     std::unique_ptr<async_transaction_port> port;
+};
+
+// Connections that the callers of one loop take turns on.
+class shared_desks {
+public:
+    shared_desks(const std::string& url, asio::io_context& loop, std::size_t connections)
+        : on_(connect(url, connections)),
+          pool_(make_postgres_pool(loop.get_executor(), handles())) {}
+
+    postgres_pool& pool() { return pool_; }
+
+private:
+    using clients = std::vector<std::unique_ptr<postgres_client>>;
+
+    static clients connect(const std::string& url, std::size_t connections) {
+        clients made;
+        for (std::size_t i = 0; i < connections; ++i) {
+            made.push_back(std::make_unique<postgres_client>(url));
+            made.back()->prepare_order();
+        }
+        return made;
+    }
+    std::vector<PGconn*> handles() const {
+        std::vector<PGconn*> made;
+        for (const auto& one : on_) made.push_back(one->native());
+        return made;
+    }
+
+    const clients on_;
+    postgres_pool pool_;
 };
 
 } // namespace
@@ -58,6 +95,8 @@ public:
         : engine_(on), next_key_(std::move(next_key)) {
         for (std::size_t i = 0; i < threads; ++i) {
             loops_.push_back(std::make_unique<asio::io_context>(1));
+            pools_.push_back(
+                std::make_unique<shared_desks>(url, *loops_[i], pooled_connections / threads));
         }
         for (std::size_t i = 0; i < callers; ++i) {
             desks_.push_back(std::make_unique<desk>(url, *loops_[i % threads]));
@@ -68,7 +107,8 @@ public:
         std::atomic<std::size_t> done = 0;
         const stopwatch watch;
         for (std::size_t i = 0; i < desks_.size(); ++i) {
-            asio::co_spawn(*loops_[i % threads], call(*desks_[i], how, watch, most, done),
+            asio::co_spawn(*loops_[i % threads],
+                           call(*desks_[i], pools_[i % threads]->pool(), how, watch, most, done),
                            [](const std::exception_ptr& thrown) {
                                if (thrown) std::rethrow_exception(thrown);
                            });
@@ -81,40 +121,55 @@ public:
     }
 
 private:
-    asio::awaitable<void> call(desk& at, work how, const stopwatch& watch, seconds most,
-                               std::atomic<std::size_t>& done) {
+    asio::awaitable<void> call(desk& at, postgres_pool& in, work how, const stopwatch& watch,
+                               seconds most, std::atomic<std::size_t>& done) {
+        const bool pooled = how == work::pooled || how == work::pooled_queued;
         for (; watch.elapsed() < most; ++done) {
-            const auto out = co_await transact(at, how);
+            auto op = pooled ? transact(in, how) : transact(at, how);
+            const auto out = co_await std::move(op);
             require(out, "semel: not executed");
         }
     }
 
     asio::awaitable<bool> transact(desk& at, work how);
+    asio::awaitable<bool> transact(postgres_pool& in, work how);
 
     engine& engine_;
     const std::function<std::uint64_t()> next_key_;
     std::vector<std::unique_ptr<asio::io_context>> loops_;
     std::vector<std::unique_ptr<desk>> desks_;
+    std::vector<std::unique_ptr<shared_desks>> pools_;
 };
 
 asio::awaitable<bool> async_transactions::state::transact(desk& at, work how) {
     request what = request_for(key_of(next_key_()));
     if (how == work::waits) {
-        auto waiting = [&at] { return at.order(); };
+        auto waiting = [&at] { return order_on(at.on.native(), at.waits); };
         auto op = engine_.async_transact<std::string>(*at.port, std::move(what), waiting);
         const auto out = co_await std::move(op);
         co_return out.executed();
     }
-    auto queueing = [&at] {
-        at.on.queue("order");
-        return answer_body();
-    };
+    auto queueing = [&at] { return queue_order(at.on.native()); };
     if (how == work::queued) {
         auto op = engine_.async_transact<std::string>(*at.port, std::move(what), queueing);
         const auto out = co_await std::move(op);
         co_return out.executed();
     }
     auto op = engine_.async_transact_blind<std::string>(*at.port, std::move(what), queueing);
+    const auto out = co_await std::move(op);
+    co_return out.executed();
+}
+
+asio::awaitable<bool> async_transactions::state::transact(postgres_pool& in, work how) {
+    request what = request_for(key_of(next_key_()));
+    if (how == work::pooled) {
+        auto waiting = [](pooled_connection& on) { return order_on(on.native(), on.waits()); };
+        auto op = async_transact<std::string>(engine_, in, std::move(what), waiting);
+        const auto out = co_await std::move(op);
+        co_return out.executed();
+    }
+    auto queueing = [](pooled_connection& on) { return queue_order(on.native()); };
+    auto op = async_transact<std::string>(engine_, in, std::move(what), queueing);
     const auto out = co_await std::move(op);
     co_return out.executed();
 }

@@ -19,7 +19,12 @@ public:
         waits,  // for its order
         queued, // the order goes with the record
         blind,  // all of it goes at once
+        // On whichever connection of a pool is free:
+        pooled,        // waits
+        pooled_queued, // leaves the order to go with the record
     };
+    // Of the pools, for all callers together: while half of them work, the others come.
+    static constexpr std::size_t pooled_connections = 16;
 
     // `next_key` gives a new number, whoever calls it.
     async_transactions(engine& on, const std::string& url, std::size_t callers,

@@ -259,6 +259,10 @@ private:
         add_pgbench(all, &rates::shape_many, scripts_.same_shape, clients);
         all.add(&rates::transact_threads, [this] { return semel_.transactions(clients, most_); });
         add_pgbench(all, &rates::order, scripts_.bare_order, clients);
+        add_loops(all, &rates::pooled_many, work::pooled);
+        add_pooled_pgbench(all, &rates::pooled_shape_many, scripts_.pooled_shape);
+        add_loops(all, &rates::pooled_queued_many, work::pooled_queued);
+        add_pooled_pgbench(all, &rates::pooled_queued_shape_many, scripts_.pooled_queued_shape);
         add_loops(all, &rates::queued_many, work::queued);
         add_pgbench(all, &rates::queued_shape_many, scripts_.queued_shape, clients);
         all.add(&rates::queued_threads,
@@ -290,6 +294,15 @@ private:
                              .parameters = scripts_.parameters,
                              .clients = how_many,
                              .most = most_});
+        });
+    }
+    void add_pooled_pgbench(turns<rates>& all, double rates::*to, const std::string& script) const {
+        all.add_rate(to, [this, &script] {
+            return pg_.rate({.script = script,
+                             .parameters = scripts_.parameters,
+                             .clients = async_transactions::pooled_connections,
+                             .most = most_}) *
+                   postgres_scripts::pooled_together;
         });
     }
     void add_loops(turns<rates>& all, double rates::*to, work how) const {

@@ -93,11 +93,13 @@ std::vector<std::string> values_of(std::initializer_list<std::string> known_by,
     return made;
 }
 
+constexpr std::string_view start = "\\startpipeline\n";
+constexpr std::string_view end = "\\endpipeline\n";
+
 std::string way_in(const postgres::transaction_texts& texts) {
     std::vector<std::string> values = id;
     values.emplace_back(":k");
-    return joined({new_record, "\\startpipeline\n", filled(texts.begin, {}),
-                   filled(texts.enter, values), "\\endpipeline\n"});
+    return joined({new_record, filled(texts.begin, {}), filled(texts.enter, values)});
 }
 
 // The driver is told the table by its look.
@@ -105,15 +107,32 @@ std::string way_out(const postgres::transaction_texts& texts) {
     const std::string table = "'" + texts.record_table + "'::regclass";
     return joined({filled(texts.add,
                           values_of({"NULL", "now()", table}, postgres::usual_columns, ":t", ":k")),
-                   filled(texts.commit, {}), "\\endpipeline\n"});
+                   filled(texts.commit, {})});
 }
 
 std::string transaction(const postgres::transaction_texts& texts) {
-    return joined({way_in(texts), order, "\\startpipeline\n", way_out(texts)});
+    return joined({start, way_in(texts), end, order, start, way_out(texts), end});
 }
 
 std::string queued_transaction(const postgres::transaction_texts& texts) {
-    return joined({way_in(texts), "\\startpipeline\n", order, way_out(texts)});
+    return joined({start, way_in(texts), end, start, order, way_out(texts), end});
+}
+
+// As many, each of which begins with the end of the one before.
+std::string pooled_transactions(const postgres::transaction_texts& texts, std::size_t many) {
+    std::string made = joined({start, way_in(texts), end, order, start});
+    for (std::size_t i = 1; i < many; ++i) {
+        made += joined({way_out(texts), way_in(texts), end, order, start});
+    }
+    return made + joined({way_out(texts), end});
+}
+
+std::string pooled_queued_transactions(const postgres::transaction_texts& texts, std::size_t many) {
+    std::string made = joined({start, way_in(texts), end, start});
+    for (std::size_t i = 1; i < many; ++i) {
+        made += joined({order, way_out(texts), way_in(texts), end, start});
+    }
+    return made + joined({order, way_out(texts), end});
 }
 
 std::string blind_transaction(const postgres::transaction_texts& texts) {
@@ -154,6 +173,9 @@ postgres_scripts::postgres_scripts(std::string_view table_prefix, std::size_t kn
       claim_update(joined({new_key, "BEGIN;\n", claim, order, complete, "COMMIT;\n"})),
       same_shape(transaction(postgres::transaction_texts{table_prefix})),
       queued_shape(queued_transaction(postgres::transaction_texts{table_prefix})),
+      pooled_shape(pooled_transactions(postgres::transaction_texts{table_prefix}, pooled_together)),
+      pooled_queued_shape(
+          pooled_queued_transactions(postgres::transaction_texts{table_prefix}, pooled_together)),
       blind_shape(blind_transaction(postgres::transaction_texts{table_prefix})),
       parameters(parameters_of_all()) {}
 

@@ -22,6 +22,10 @@ struct postgres_scripts {
     // parameters where they have some.
     std::string same_shape;
     std::string queued_shape; // of transact, with work that leaves its statement in the pipeline
+    // Of transactions on a pool, several in a row: pgbench knows no others.
+    static constexpr std::size_t pooled_together = 8;
+    std::string pooled_shape;
+    std::string pooled_queued_shape;
     std::string blind_shape;
     std::map<std::string, std::string> parameters;
 };
