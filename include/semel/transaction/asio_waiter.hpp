@@ -28,7 +28,9 @@ public:
 
     void wait(const watched_socket& socket, interest what, local_time deadline,
               unique_function<void(woken)> then) override {
-        if (what != interest::time && !watch(socket)) {
+        if (what == interest::time) {
+            wait_for_time(deadline, std::move(then));
+        } else if (!watch(socket)) {
             try_again(socket, deadline, std::move(then));
         } else if (what == interest::read && deadline == local_time::max()) {
             // Nearly all of them. An error, too, is for libpq to meet.
@@ -75,6 +77,12 @@ private:
         }
         watched_ = socket;
         return true;
+    }
+
+    // Nothing of this is touched when it is over.
+    void wait_for_time(local_time deadline, unique_function<void(woken)> then) {
+        timer_.expires_after(deadline - local_clock::now());
+        timer_.async_wait([then = std::move(then)](error) mutable { then(woken::deadline); });
     }
 
     // There is no socket: libpq meets it and names it. Or no descriptor is left for a copy of it:

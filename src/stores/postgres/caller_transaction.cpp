@@ -69,13 +69,19 @@ task<result<void>> caller_transaction::begin(on_locked locked) {
         reset(locked);
         return task<result<void>>{result<void>{}};
     }
-    const bool usable = PQstatus(handle_) == CONNECTION_OK && !on_.lost();
-    if (!usable || !prepared_) return begin_unprepared(locked);
+    if (!usable() || on_.lost() || !prepared_) return begin_unprepared(locked);
     return task<result<void>>{start(locked)};
 }
 
+// A connection that is ours alone, and not idle, was left by somebody who could not end what it
+// did.
+bool caller_transaction::usable() const {
+    return PQstatus(handle_) == CONNECTION_OK &&
+           (!keeps_connected_ || PQtransactionStatus(handle_) == PQTRANS_IDLE);
+}
+
 task<result<void>> caller_transaction::begin_unprepared(on_locked locked) {
-    if (PQstatus(handle_) != CONNECTION_OK) {
+    if (!usable()) {
         auto back = co_await reconnect();
         if (!back) co_return back;
     }
@@ -157,6 +163,7 @@ task<result<void>> caller_transaction::reconnect() {
         co_return refused(errc::unavailable, "the connection was lost and could not be made anew");
     }
     in_doubt_ = false;
+    prepared_ = false;
     must_tell_ = true;
     made_anew_ = true;
     co_return result<void>{};

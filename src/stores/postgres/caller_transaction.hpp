@@ -81,6 +81,7 @@ private:
         value_row record;
     };
 
+    [[nodiscard]] bool usable() const;
     task<result<void>> begin_unprepared(on_locked locked);
     result<void> start(on_locked locked);
     void reset(on_locked locked);

@@ -1,7 +1,7 @@
 // Connections that many callers take turns on.
 #pragma once
 
-#include <deque>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -36,6 +36,23 @@ struct pool_caller {
     pool_member* given = nullptr; // none: it was not to be had
     std::optional<failure> why = {};
     std::optional<resumption> go_on = {};
+    pool_caller* behind = nullptr; // in the line
+};
+
+// Those who wait, in their order. Takes no memory, so there is nothing that can fail.
+class pool_line {
+public:
+    [[nodiscard]] bool empty() const { return first_ == nullptr; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] const pool_caller& first() const { return *first_; }
+    void add(pool_caller& who);
+    void add_first(pool_caller& who);
+    [[nodiscard]] pool_caller* take_first(); // none: nobody waits
+
+private:
+    pool_caller* first_ = nullptr;
+    pool_caller* last_ = nullptr;
+    std::size_t size_ = 0;
 };
 
 // Thread-safe. Nobody is called while the lock is held.
@@ -57,19 +74,17 @@ public:
     // It did, with what its way in has given.
     void hand_over(pool_caller& to, pool_member& what);
 
-    void give_back(pool_member& what);
-    // Whoever had it has ended in the middle of it, with its loop.
-    void lose_caller(pool_member& of);
-    void drop_waiting();
+    void give_back(pool_member& what) noexcept;
+
+    // Nobody waits any longer.
+    void stop();
 
     [[nodiscard]] postgres_pool::counted count() const;
     [[nodiscard]] std::string_view tables() const { return options_.transaction.table_prefix; }
 
 private:
-    // With the lock held.
-    [[nodiscard]] pool_caller* first();
-    void watch_time();
-
+    [[nodiscard]] pool_caller* next_for(pool_member& what);
+    void watch_time() noexcept; // with the lock held
     void expire();
 
     const postgres_pool_options options_;
@@ -79,7 +94,7 @@ private:
     mutable std::mutex mutex_;
     // Guarded by mutex_.
     std::vector<pool_member*> free_;
-    std::deque<pool_caller*> waiting_;
+    pool_line waiting_;
     bool watched_ = false; // time_ is waited for
     postgres_pool::counted counted_;
 };

@@ -48,7 +48,7 @@ private:
 
 pooled_transaction::~pooled_transaction() {
     if (at_ == nullptr) at_ = caller_.given;
-    if (at_ != nullptr) pool_->lose_caller(*at_);
+    if (at_ != nullptr) give_back();
 }
 
 pg_conn* pooled_transaction::native() const {
@@ -174,7 +174,7 @@ task<result<void>> pooled_transaction::make_way() {
 void pooled_transaction::abandon() noexcept {
     if (at_ == nullptr) return;
     at_->transaction.abandon();
-    pool_->lose_caller(*std::exchange(at_, nullptr));
+    give_back();
 }
 
 void pooled_transaction::give_back() {

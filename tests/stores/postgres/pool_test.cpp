@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <boost/asio/detached.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_future.hpp>
 
@@ -408,6 +409,42 @@ TEST_F(PostgresPool, BlindWorkAndTransactionsOfTheCallersAreNotForIt) {
 
     EXPECT_EQ(why(joined), errc::unsupported);
     EXPECT_THROW(make_postgres_pool(loop_.get_executor(), {}), std::invalid_argument);
+}
+
+// A caller who is gone, with its loop, in the middle of its transaction.
+TEST_F(PostgresPool, AConnectionThatWasLeftInATransactionIsMadeAnewForTheNext) {
+    auto at = share(1);
+    bool paid = false;
+    auto slow = [this, &paid](pooled_connection& on) -> awaitable<std::string> {
+        co_await run_on(on.native(), on.waits(), paying());
+        paid = true;
+        co_await pause(60s);
+        co_return "7";
+    };
+    std::optional<answer> next;
+    {
+        asio::io_context short_lived{1};
+        std::optional<answer> none;
+        asio::co_spawn(short_lived, keep(transact_in(at, payment("a"), slow), none),
+                       asio::detached);
+        while (!paid) {
+            short_lived.run_for(10ms);
+            loop_.restart();
+            loop_.run_for(10ms);
+        }
+        spawn(pay_in(at, "a"), next);
+        loop_.restart();
+        loop_.run_for(50ms);
+        EXPECT_EQ(at.pool.count().waiting, 1U);
+    }
+
+    loop_.restart();
+    loop_.run();
+
+    ASSERT_TRUE(next);
+    EXPECT_TRUE(next->executed()) << describe(*next->why());
+    EXPECT_EQ(at.pool.count().free, 1U);
+    EXPECT_EQ(payments(), "1");
 }
 
 // The address sanitizer would see what is left.
