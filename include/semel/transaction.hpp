@@ -146,6 +146,8 @@ public:
     virtual result<void> expect_blind() = 0;
     [[nodiscard]] virtual bool asks_to_repeat() const = 0;
     virtual task<result<void>> rollback() = 0; // never fails
+    // The next rollback() is not the end: another transaction of the same call follows at once.
+    virtual void stay() {}
     virtual void abandon() noexcept = 0;
     [[nodiscard]] virtual const void* connection() const = 0;
     [[nodiscard]] virtual std::string_view tables() const = 0;

@@ -162,6 +162,8 @@ task<transaction_flow::next> transaction_flow::try_once() {
         const auto then = co_await settle(one, std::move(committed).error());
         co_return then;
     }
+    const bool keeps_failure = done && !asked && one.failed_finally();
+    if (keeps_failure) port_.stay();
     static_cast<void>(co_await port_.rollback());
     if (!done && !one.ran()) co_return not_begun(std::move(done).error());
     if (!done) co_return failed_with(std::move(done).error());
@@ -169,7 +171,7 @@ task<transaction_flow::next> transaction_flow::try_once() {
         with_ = asked_too_often(std::move(with_));
         co_return next::again;
     }
-    if (one.failed_finally()) co_await keep_failure(one);
+    if (keeps_failure) co_await keep_failure(one);
     co_return next::end;
 }
 

@@ -5,12 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace semel::testing_support {
-
-// The allocation of this thread that fails, counted from now; 0: none.
-inline thread_local int failing_allocation = 0;
-
-} // namespace semel::testing_support
+#include "support/failing_allocation.hpp"
 
 // Not inlined: g++ would see memory of the one kind given back as the other.
 [[gnu::noinline]] void* operator new(std::size_t size) {

@@ -48,12 +48,13 @@ class pool_core;
 // Thread-safe. The connections, which nobody else uses meanwhile, outlive it, and it outlives the
 // calls. They are put into libpq's nonblocking mode, see make_async_postgres_transaction().
 //
-// Callers come to a connection in the order in which they ask. One that has come with the end of
-// another caller's transaction waits for that COMMIT, but for no lock of it.
+// Callers come to a connection in the order in which they ask; one that has had a connection and
+// needs another (to repeat its transaction, to keep a final failure, to learn what became of a
+// COMMIT) goes first.
 class postgres_pool {
 public:
-    // `make_waiter` makes one for each connection and one for the time; their callbacks never run
-    // before wait() has returned. Throws std::invalid_argument without a connection.
+    // `make_waiter` makes one for each connection and one for the time; what they call, they never
+    // call inside wait(). Throws std::invalid_argument without a connection.
     postgres_pool(const std::vector<pg_conn*>& connections,
                   const std::function<std::unique_ptr<socket_waiter>()>& make_waiter,
                   postgres_pool_options options = {});

@@ -165,7 +165,8 @@ task<result<void>> caller_transaction::reconnect() {
     in_doubt_ = false;
     prepared_ = false;
     must_tell_ = true;
-    made_anew_ = true;
+    // Who shares connections has to see to it for each caller.
+    made_anew_ = !keeps_connected_;
     co_return result<void>{};
 }
 

@@ -32,6 +32,8 @@ public:
     // `made_anew` is called with it (it may be empty).
     void keep_connected(std::function<void(pg_conn*)> made_anew);
     [[nodiscard]] bool lost() const { return on_.lost(); }
+    // The table of the last look, by its number.
+    [[nodiscard]] std::string_view looked_in() const { return looked_in_; }
 
     task<result<void>> begin(on_locked locked) override;
     task<result<void>> join() override;
@@ -121,10 +123,10 @@ private:
     std::function<void(pg_conn*)> tells_made_anew_;
     bool must_tell_ = false;
     bool prepared_ = false;
-    bool outdated_ = false;   // the session's statements are for tables that it does not see
-    bool in_doubt_ = false;   // the last COMMIT was not answered
-    bool made_anew_ = false;  // the connection, to learn what became of it
-    std::string looked_in_;   // the table of the last look, by its number
+    bool outdated_ = false;  // the session's statements are for tables that it does not see
+    bool in_doubt_ = false;  // the last COMMIT was not answered
+    bool made_anew_ = false; // the connection, to learn what became of it
+    std::string looked_in_;
     bool says_level_ = false; // BEGIN names READ COMMITTED, which is not the session's default
     owner owner_ = owner::nobody;
     bool begun_ = false; // BEGIN has been sent; it waits for the first lock
@@ -133,7 +135,7 @@ private:
     std::string
         left_token_; // of a key that was left; taken out of the transaction with the next one
     std::optional<unsent_write> unsent_;
-    // What the way in gave that travelled with the last COMMIT.
+    // What the way in gave that travelled with the last end.
     std::optional<result<std::vector<rows>>> entered_;
 };
 

@@ -58,6 +58,7 @@ bool caller_transaction::asks_to_repeat() const {
 
 // The server rolls back when it hears of it.
 void caller_transaction::abandon() noexcept {
+    entered_.reset();
     if (PQtransactionStatus(handle_) == PQTRANS_IDLE) return;
     ::shutdown(PQsocket(handle_), SHUT_RDWR);
 }
@@ -65,6 +66,7 @@ void caller_transaction::abandon() noexcept {
 task<result<void>> caller_transaction::rollback() {
     held_.clear();
     unsent_.reset();
+    entered_.reset(); // whoever it was for does not want it
     owner_ = owner::nobody;
     static_cast<void>(co_await on_.drain());
     // Twice: what was to cancel a query of the work may have come a moment too late.

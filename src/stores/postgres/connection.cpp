@@ -48,6 +48,12 @@ void note_end(connection::collection& in) {
     in.ended_at = in.answers;
     in.kept_by_then = in.got.size();
     in.committed = tag == "COMMIT";
+    in.error_behind.reset();
+}
+
+void note_error(connection::collection& in, const failure& why) {
+    if (!in.error) in.error = why;
+    if (!in.error_behind) in.error_behind = why;
 }
 
 } // namespace
@@ -279,23 +285,21 @@ std::optional<result<std::vector<rows>>> connection::add(collection& to, rows on
     }
     if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
         owners_failed_ = to.not_done > sent_;
-        return stuck_in_copy();
+        return stuck_in_copy(status == PGRES_COPY_IN ? effect::none : effect::unknown);
     }
     ++to.answers;
     if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
         if (to.got.empty()) to.got.reserve(sent_);
         to.got.push_back(std::move(one));
         note_end(to);
-    } else if (!to.error && status == PGRES_FATAL_ERROR) {
-        to.error = failure_of({.state = field(one.native(), PG_DIAG_SQLSTATE),
-                               .message = PQresultErrorMessage(one.native())},
-                              ending::unknown);
-        to.error_at = to.answers;
-    } else if (!to.error && status == PGRES_PIPELINE_ABORTED) {
+    } else if (status == PGRES_FATAL_ERROR) {
+        note_error(to, failure_of({.state = field(one.native(), PG_DIAG_SQLSTATE),
+                                   .message = PQresultErrorMessage(one.native())},
+                                  ending::unknown));
+    } else if (status == PGRES_PIPELINE_ABORTED) {
         // The owner has read what failed, and gone on.
-        to.error = failure_of({.state = "25P02", .message = "a statement before has failed"},
-                              ending::unknown);
-        to.error_at = to.answers;
+        note_error(to, failure_of({.state = "25P02", .message = "a statement before has failed"},
+                                  ending::unknown));
     }
     if (to.error) ++to.not_done;
     return std::nullopt;
@@ -311,17 +315,18 @@ result<std::vector<rows>> connection::finish(collection& from) {
     return *std::move(from.error);
 }
 
-// What came behind the COMMIT belongs to somebody else, an error too.
+// What came behind the end belongs to somebody else, an error too.
 void connection::split(collection& from) {
-    if (from.error && from.error_at > from.ended_at) {
-        from.error->possible = effect::none;
-        from.further = *std::exchange(from.error, std::nullopt);
+    const auto first = from.got.begin() + static_cast<std::ptrdiff_t>(from.kept_by_then);
+    if (from.error_behind) {
+        from.error_behind->possible = effect::none;
+        from.further = *std::move(from.error_behind);
+        if (from.not_done <= from.behind) from.error.reset();
     } else {
-        const auto first = from.got.begin() + static_cast<std::ptrdiff_t>(from.kept_by_then);
         from.further =
             std::vector<rows>{std::move_iterator{first}, std::move_iterator{from.got.end()}};
     }
-    while (from.got.size() > from.kept_by_then) from.got.pop_back();
+    from.got.erase(first, from.got.end());
 }
 
 failure connection::too_late(collection& so_far) {
@@ -337,14 +342,15 @@ failure connection::lost_with(collection& so_far) {
     return give_up(so_far.error ? *std::move(so_far.error) : native_failure(ending::unknown));
 }
 
-// libpq gives it again and again, and has no way out of it in a pipeline. The server takes what we
-// send behind it for an error, and rolls back.
-failure connection::stuck_in_copy() {
+// libpq gives it again and again, and has no way out of it in a pipeline. Where the server waits
+// for data, it takes what we send behind it for an error, and rolls back; where it has sent them
+// all, it goes on to COMMIT.
+failure connection::stuck_in_copy(effect possible) {
     ::shutdown(PQsocket(it_), SHUT_RDWR);
     while (PQconsumeInput(it_) != 0) {
     }
     return give_up({.code = errc::transaction_broken,
-                    .possible = effect::none,
+                    .possible = possible,
                     .detail = "postgres: a COPY cannot be queued in a pipeline, and has ended the "
                               "connection; PQreset or replace it"});
 }

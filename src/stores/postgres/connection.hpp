@@ -102,12 +102,13 @@ public:
         std::size_t behind = 0; // of the calls, how many stand behind a COMMIT
         std::size_t answers = 0;
         std::optional<failure> error = {}; // the first one
-        std::size_t error_at = 0;          // its place among the answers, counted from 1
         std::size_t not_done = 0;          // statements, from the one that failed on
-        // The last one that ended a transaction: its place, and how many rows came up to it.
+        // The last answer that ended a transaction: its place, counted from 1, and how many of them
+        // brought rows, up to it; and the first error behind it.
         std::size_t ended_at = 0;
         std::size_t kept_by_then = 0;
         bool committed = false;
+        std::optional<failure> error_behind = {};
         // What the calls behind the COMMIT gave, if the server came to them.
         std::optional<result<std::vector<rows>>> further = {};
     };
@@ -133,7 +134,7 @@ private:
     [[nodiscard]] failure lost_with(collection& so_far);
     [[nodiscard]] bool went_away_while_idle();
     [[nodiscard]] result<void> enter_pipeline();
-    [[nodiscard]] failure stuck_in_copy();
+    [[nodiscard]] failure stuck_in_copy(effect possible);
     [[nodiscard]] failure give_up(failure why);
     [[nodiscard]] failure native_failure(ending how) const;
     [[nodiscard]] failure cannot_connect() const;

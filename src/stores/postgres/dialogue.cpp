@@ -45,7 +45,12 @@ task<result<std::vector<rows>>> dialogue::pipeline(std::span<const call> calls, 
     do_not_block();
     // First: where there is no memory to wait for the answer, nothing is to be sent.
     auto answer = collect(connection::mode::pipeline, no_deadline, next);
-    if (auto sent = on_->send(calls); !sent) return task<answers>{std::move(sent).error()};
+    if (auto sent = on_->send(calls); !sent) {
+        failure why = std::move(sent).error();
+        // The COMMIT before the next ones may be on its way.
+        if (next != nullptr) why.possible = effect::unknown;
+        return task<answers>{std::move(why)};
+    }
     return answer;
 }
 

@@ -1,5 +1,6 @@
 #include "stores/postgres/pool.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "stores/postgres/pooled_transaction.hpp"
@@ -42,31 +43,61 @@ void go_on_from(socket_waiter& loop, pool_caller& who) {
     }
 }
 
+// From the loop: connections that are lost, one after the other, would otherwise be handed on
+// deeper and deeper in here.
+void give(pool_member& what, pool_caller& to) noexcept {
+    to.given = &what;
+    try {
+        go_on_from(*what.waits, to);
+    } catch (...) { // there is no memory left
+        go_on(to);
+    }
+}
+
+local_time end_of(duration wait) {
+    const auto now = local_clock::now();
+    return wait < local_time::max() - now ? now + wait : local_time::max();
+}
+
+void tell_too_late(pool_caller& who) {
+    who.why = failure{.code = errc::timed_out, .possible = effect::none};
+    try {
+        who.why->detail = "postgres: no connection of the pool was free in time";
+    } catch (...) { // there is no memory left: it is told without words
+    }
+    go_on(who);
+}
+
 } // namespace
 
 // ---- the line -----------------------------------------------------------------------------------
 
-void pool_line::add(pool_caller& who) {
-    if (empty()) return add_first(who);
-    who.behind = nullptr;
-    last_->behind = &who;
-    last_ = &who;
+void pool_line::link(pool_caller* before, pool_caller& who, pool_caller* behind) {
+    who.before = before;
+    who.behind = behind;
+    (before == nullptr ? first_ : before->behind) = &who;
+    (behind == nullptr ? last_ : behind->before) = &who;
     ++size_;
+}
+
+void pool_line::add(pool_caller& who) {
+    link(last_, who, nullptr);
 }
 
 void pool_line::add_first(pool_caller& who) {
-    who.behind = first_;
-    if (empty()) last_ = &who;
-    first_ = &who;
-    ++size_;
+    link(nullptr, who, first_);
 }
 
-pool_caller* pool_line::take_first() {
-    if (empty()) return nullptr;
-    pool_caller* const it = first_;
-    first_ = it->behind;
+void pool_line::remove(pool_caller& who) {
+    (who.before == nullptr ? first_ : who.before->behind) = who.behind;
+    (who.behind == nullptr ? last_ : who.behind->before) = who.before;
     --size_;
-    return it;
+}
+
+pool_caller* pool_line::first_who_stays() const {
+    pool_caller* at = first_;
+    while (at != nullptr && at->travels != nullptr) at = at->behind;
+    return at;
 }
 
 // ---- turns --------------------------------------------------------------------------------------
@@ -84,27 +115,30 @@ pool_core::pool_core(const std::vector<pg_conn*>& connections,
 }
 
 // The one that was used last: what the server keeps of it is warm.
-bool pool_core::take(pool_caller& for_whom) {
-    const std::lock_guard lock{mutex_};
-    if (free_.empty() || !waiting_.empty()) return false;
+bool pool_core::take_free(pool_caller& for_whom) {
+    if (free_.empty()) return false;
     for_whom.given = free_.back();
     free_.pop_back();
     return true;
 }
 
+bool pool_core::take(pool_caller& for_whom) {
+    const std::lock_guard lock{mutex_};
+    return take_free(for_whom);
+}
+
 void pool_core::wait(pool_caller& who, resumption then) {
     {
         const std::lock_guard lock{mutex_};
-        if (!free_.empty() && waiting_.empty()) { // meanwhile
-            who.given = free_.back();
-            free_.pop_back();
-        } else if (waiting_.size() >= options_.waiting_max) {
+        if (take_free(who)) {
+            // Meanwhile.
+        } else if (!who.had_one && line_.size() >= options_.waiting_max) {
             ++counted_.refused;
             who.why = refused(errc::overloaded, "too many callers wait for a connection already");
         } else {
-            who.until = local_clock::now() + options_.wait_max;
+            who.until = end_of(options_.wait_max);
             who.go_on.emplace(std::move(then));
-            waiting_.add(who);
+            who.had_one ? line_.add_first(who) : line_.add(who);
             watch_time();
             return;
         }
@@ -112,61 +146,82 @@ void pool_core::wait(pool_caller& who, resumption then) {
     then();
 }
 
-pool_caller* pool_core::next() {
-    const std::lock_guard lock{mutex_};
-    return waiting_.take_first();
+pool_caller* pool_core::leave_line(pool_caller* who) {
+    if (who == nullptr) return nullptr;
+    line_.remove(*who);
+    if (who->travels != nullptr) std::exchange(who->travels, nullptr)->who_ = nullptr;
+    return who;
 }
 
-void pool_core::put_back(pool_caller& who) {
-    const std::lock_guard lock{mutex_};
-    waiting_.add_first(who);
-    watch_time();
-}
-
-void pool_core::hand_over(pool_caller& to, pool_member& what) {
+void pool_core::give_back(pool_member& what) noexcept {
+    pool_caller* next = nullptr;
     {
         const std::lock_guard lock{mutex_};
-        ++counted_.handed_over;
+        next = leave_line(line_.first_who_stays());
+        if (next == nullptr) {
+            free_.push_back(&what);
+            // Nor is a loop to run on for the sake of a time that nobody waits for.
+            if (watched_ && free_.size() == members_.size()) time_->forget();
+        }
     }
-    to.given = &what;
-    go_on(to);
-}
-
-// Whoever has waited goes on from the loop: connections that are lost, one after the other, would
-// otherwise be handed on deeper and deeper in here.
-void pool_core::give_back(pool_member& what) noexcept {
-    pool_caller* const who = next_for(what);
-    if (who == nullptr) return;
-    who->given = &what;
-    try {
-        go_on_from(*what.waits, *who);
-    } catch (...) { // there is no memory left
-        go_on(*who);
-    }
-}
-
-// Or else it is free.
-pool_caller* pool_core::next_for(pool_member& what) {
-    const std::lock_guard lock{mutex_};
-    pool_caller* const who = waiting_.take_first();
-    if (who != nullptr) return who;
-    free_.push_back(&what);
-    // Nor is a loop to run on for the sake of a time that nobody waits for.
-    if (watched_ && free_.size() == members_.size()) time_->forget();
-    return nullptr;
+    if (next != nullptr) give(what, *next);
 }
 
 void pool_core::stop() {
+    const auto next = [this] {
+        const std::lock_guard lock{mutex_};
+        return leave_line(line_.first());
+    };
     while (pool_caller* const who = next()) static_cast<void>(taken(*who));
+}
+
+// ---- those who travel ---------------------------------------------------------------------------
+
+pool_successor::pool_successor(pool_core& in) : in_(in) {
+    const std::lock_guard lock{in_.mutex_};
+    pool_caller* const first = in_.line_.first_who_stays();
+    if (first == nullptr) return;
+    id_ = *first->id;
+    who_ = first;
+    who_->travels = this;
+}
+
+bool pool_successor::take(pool_member& what) {
+    pool_caller* who = nullptr;
+    {
+        const std::lock_guard lock{in_.mutex_};
+        who = in_.leave_line(who_);
+        if (who != nullptr) ++in_.counted_.handed_over;
+    }
+    if (who == nullptr) return false;
+    who->given = &what;
+    go_on(*who);
+    return true;
+}
+
+// It stays where it is in the line, unless a connection has become free meanwhile.
+pool_successor::~pool_successor() {
+    pool_caller* who = nullptr;
+    {
+        const std::lock_guard lock{in_.mutex_};
+        if (who_ == nullptr) return;
+        who_->travels = nullptr;
+        if (!in_.take_free(*who_)) return;
+        who = in_.leave_line(who_);
+    }
+    give(*who->given, *who);
 }
 
 // ---- the time -----------------------------------------------------------------------------------
 
-// They all wait equally long, so the first one's time is over first.
 void pool_core::watch_time() noexcept {
-    if (watched_) return;
+    if (watched_ || line_.first() == nullptr) return;
+    local_time first = local_time::max();
+    for (const pool_caller* one = line_.first(); one != nullptr; one = one->behind) {
+        first = std::min(first, one->until);
+    }
     try {
-        time_->wait({}, socket_waiter::interest::time, waiting_.first().until,
+        time_->wait({}, socket_waiter::interest::time, first,
                     [pool = weak_from_this()](socket_waiter::woken) {
                         if (const auto self = pool.lock()) self->expire();
                     });
@@ -181,20 +236,24 @@ void pool_core::expire() {
         const std::lock_guard lock{mutex_};
         watched_ = false;
         const auto now = local_clock::now();
-        while (!waiting_.empty() && waiting_.first().until <= now) late.add(*waiting_.take_first());
+        for (pool_caller* one = line_.first(); one != nullptr;) {
+            pool_caller* const behind = one->behind;
+            if (one->until <= now) late.add(*leave_line(one));
+            one = behind;
+        }
         counted_.timed_out += late.size();
-        if (!waiting_.empty()) watch_time();
+        watch_time();
     }
-    while (pool_caller* const who = late.take_first()) {
-        who->why = refused(errc::timed_out, "no connection of the pool was free in time");
-        go_on(*who);
+    while (pool_caller* const who = late.first()) {
+        late.remove(*who);
+        tell_too_late(*who);
     }
 }
 
 postgres_pool::counted pool_core::count() const {
     const std::lock_guard lock{mutex_};
     auto now = counted_;
-    now.waiting = waiting_.size();
+    now.waiting = line_.size();
     now.free = free_.size();
     return now;
 }

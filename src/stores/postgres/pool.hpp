@@ -29,62 +29,66 @@ struct pool_member {
     caller_transaction transaction;
 };
 
+class pool_successor;
+
 // A caller who waits for a connection; the caller's own, who goes on when it is called.
 struct pool_caller {
     const record_id* id = nullptr; // whose way in it is
-    local_time until = {};
-    pool_member* given = nullptr; // none: it was not to be had
+    bool had_one = false;          // earlier in the same call: it goes first
+    pool_member* given = nullptr;  // none: it was not to be had
     std::optional<failure> why = {};
+
+    // The pool's, while it waits.
+    local_time until = {};
     std::optional<resumption> go_on = {};
-    pool_caller* behind = nullptr; // in the line
+    pool_successor* travels = nullptr; // its way in does, already
+    pool_caller* before = nullptr;
+    pool_caller* behind = nullptr;
 };
 
-// Those who wait, in their order. Takes no memory, so there is nothing that can fail.
+// Those who wait, in their order. Takes no memory, so there is nothing in it that can fail.
 class pool_line {
 public:
-    [[nodiscard]] bool empty() const { return first_ == nullptr; }
-    [[nodiscard]] std::size_t size() const { return size_; }
-    [[nodiscard]] const pool_caller& first() const { return *first_; }
     void add(pool_caller& who);
     void add_first(pool_caller& who);
-    [[nodiscard]] pool_caller* take_first(); // none: nobody waits
+    void remove(pool_caller& who);
+    [[nodiscard]] pool_caller* first() const { return first_; }
+    [[nodiscard]] pool_caller* first_who_stays() const; // and does not travel; or none
+    [[nodiscard]] std::size_t size() const { return size_; }
 
 private:
+    void link(pool_caller* before, pool_caller& who, pool_caller* behind);
+
     pool_caller* first_ = nullptr;
     pool_caller* last_ = nullptr;
     std::size_t size_ = 0;
 };
 
-// Thread-safe. Nobody is called while the lock is held.
+// Thread-safe. Nobody is called while the lock is held. Nobody stays in the line while a connection
+// is free.
 class pool_core final : public std::enable_shared_from_this<pool_core> {
 public:
     pool_core(const std::vector<pg_conn*>& connections,
               const std::function<std::unique_ptr<socket_waiter>()>& make_waiter,
               postgres_pool_options options);
 
-    // A free connection, if nobody waits for one.
+    // A free connection, if there is one.
     [[nodiscard]] bool take(pool_caller& for_whom);
     // Or else to wait for one: `then` is called, perhaps before this returns.
     void wait(pool_caller& who, resumption then);
-
-    // The one who has waited longest, and waits no longer here. None: nobody does.
-    [[nodiscard]] pool_caller* next();
-    // It did not get the connection after all.
-    void put_back(pool_caller& who);
-    // It did, with what its way in has given.
-    void hand_over(pool_caller& to, pool_member& what);
-
     void give_back(pool_member& what) noexcept;
-
-    // Nobody waits any longer.
-    void stop();
+    void stop(); // nobody waits any longer
 
     [[nodiscard]] postgres_pool::counted count() const;
     [[nodiscard]] std::string_view tables() const { return options_.transaction.table_prefix; }
 
 private:
-    [[nodiscard]] pool_caller* next_for(pool_member& what);
-    void watch_time() noexcept; // with the lock held
+    friend class pool_successor;
+
+    [[nodiscard]] bool take_free(pool_caller& for_whom); // with the lock held, as those below
+    [[nodiscard]] pool_caller* leave_line(pool_caller* who);
+    void watch_time() noexcept;
+
     void expire();
 
     const postgres_pool_options options_;
@@ -94,9 +98,31 @@ private:
     mutable std::mutex mutex_;
     // Guarded by mutex_.
     std::vector<pool_member*> free_;
-    pool_line waiting_;
-    bool watched_ = false; // time_ is waited for
+    pool_line line_;
+    bool watched_ = false; // time_ is waited for, no longer than until the first time is over
     postgres_pool::counted counted_;
+};
+
+// Whoever has waited longest, and whose way in is to travel with somebody else's end. It keeps its
+// place until it has the connection, and its time goes on.
+class pool_successor {
+public:
+    explicit pool_successor(pool_core& in);
+    pool_successor(const pool_successor&) = delete;
+    pool_successor& operator=(const pool_successor&) = delete;
+    ~pool_successor();
+
+    // There was one.
+    explicit operator bool() const { return id_.has_value(); }
+    [[nodiscard]] const record_id& id() const { return *id_; }
+    // It goes on with the connection. False: it could not wait any longer.
+    [[nodiscard]] bool take(pool_member& what);
+
+private:
+    friend class pool_core;
+    pool_core& in_;
+    std::optional<record_id> id_; // a copy: its caller may be gone before it was sent
+    pool_caller* who_ = nullptr;  // guarded by the pool's lock
 };
 
 } // namespace semel::postgres

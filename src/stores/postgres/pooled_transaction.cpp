@@ -24,28 +24,6 @@ private:
     handover turn_;
 };
 
-namespace {
-
-// Whoever comes next, unless it turns out otherwise.
-class successor {
-public:
-    explicit successor(pool_core& in) : in_(in), who_(in.next()) {}
-    successor(const successor&) = delete;
-    successor& operator=(const successor&) = delete;
-    ~successor() {
-        if (who_ != nullptr) in_.put_back(*who_);
-    }
-    explicit operator bool() const { return who_ != nullptr; }
-    [[nodiscard]] const record_id& id() const { return *who_->id; }
-    void take(pool_member& what) { in_.hand_over(*std::exchange(who_, nullptr), what); }
-
-private:
-    pool_core& in_;
-    pool_caller* who_;
-};
-
-} // namespace
-
 pooled_transaction::~pooled_transaction() {
     if (at_ == nullptr) at_ = caller_.given;
     if (at_ != nullptr) give_back();
@@ -84,6 +62,7 @@ task<result<void>> pooled_transaction::take(const record_id& id) {
     co_await mine;
     at_ = std::exchange(caller_.given, nullptr);
     if (at_ == nullptr) co_return *std::exchange(caller_.why, std::nullopt);
+    caller_.had_one = true;
     co_return result<void>{};
 }
 
@@ -92,20 +71,28 @@ task<result<void>> pooled_transaction::lock(const record_id& id, locked_record& 
         auto came = co_await take(id);
         if (!came) co_return came;
     }
-    auto entered = co_await enter(id, to);
-    // The server may have been restarted while nobody used the connection.
-    if (!entered && at_->transaction.lost() && entered.error().possible == effect::none) {
-        auto again = co_await enter(id, to);
-        entered = std::move(again);
-    }
-    co_return entered;
-}
-
-task<result<void>> pooled_transaction::enter(const record_id& id, locked_record& to) {
     auto begun = co_await at_->transaction.begin(locked_);
     if (!begun) co_return begun;
     auto locked = co_await at_->transaction.lock(id, to);
-    co_return locked;
+    // The server may have been restarted while nobody used the connection.
+    if (!locked && at_->transaction.lost() && locked.error().possible == effect::none) {
+        auto again = co_await at_->transaction.begin(locked_);
+        if (!again) co_return again;
+        auto at_last = co_await at_->transaction.lock(id, to);
+        locked = std::move(at_last);
+    }
+    if (!locked) co_return locked;
+    co_return check_same_tables();
+}
+
+// What is not there may be somewhere else: another connection, or this one made anew, may have
+// another search path. Then nothing can be said of what was looked for before.
+result<void> pooled_transaction::check_same_tables() {
+    const std::string_view seen = at_->transaction.looked_in();
+    if (looked_in_.empty()) looked_in_ = seen;
+    if (looked_in_ == seen) return {};
+    return refused(errc::unavailable, "the connections of the pool see different tables; put the "
+                                      "search_path into their options");
 }
 
 // Whoever comes next has looked already.
@@ -136,14 +123,14 @@ bool pooled_transaction::asks_to_repeat() const {
 // ---- the way out --------------------------------------------------------------------------------
 
 task<result<void>> pooled_transaction::commit() {
-    successor next{*pool_};
+    pool_successor next{*pool_};
     if (!next) {
         auto done = co_await at_->transaction.commit();
         if (done) give_back();
         co_return done;
     }
     auto done = co_await at_->transaction.commit_before(next.id());
-    if (at_->transaction.entered()) next.take(*std::exchange(at_, nullptr));
+    if (at_->transaction.entered()) static_cast<void>(co_await make_way_for(next));
     co_return done;
 }
 
@@ -154,20 +141,26 @@ task<result<record_stamp>> pooled_transaction::commit_blind(const record_id& /*i
 }
 
 task<result<void>> pooled_transaction::rollback() {
+    const bool stays = std::exchange(stays_, false);
     if (at_ == nullptr) co_return result<void>{};
-    if (at_->transaction.only_rolls_back()) static_cast<void>(co_await make_way());
+    if (!stays && at_->transaction.only_rolls_back()) {
+        pool_successor next{*pool_};
+        if (next) static_cast<void>(co_await at_->transaction.rollback_before(next.id()));
+        if (at_->transaction.entered()) static_cast<void>(co_await make_way_for(next));
+    }
     if (at_ == nullptr) co_return result<void>{};
     static_cast<void>(co_await at_->transaction.rollback());
-    give_back();
+    if (!stays) give_back();
     co_return result<void>{};
 }
 
-task<result<void>> pooled_transaction::make_way() {
-    successor next{*pool_};
-    if (next) {
-        static_cast<void>(co_await at_->transaction.rollback_before(next.id()));
-        if (at_->transaction.entered()) next.take(*std::exchange(at_, nullptr));
-    }
+// The connection is in the next one's transaction.
+task<result<void>> pooled_transaction::make_way_for(pool_successor& next) {
+    pool_member& what = *std::exchange(at_, nullptr);
+    if (next.take(what)) co_return result<void>{};
+    at_ = &what;
+    static_cast<void>(co_await what.transaction.rollback());
+    give_back();
     co_return result<void>{};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -33,6 +34,7 @@ public:
     result<void> expect_blind() override;
     [[nodiscard]] bool asks_to_repeat() const override;
     task<result<void>> rollback() override;
+    void stay() override { stays_ = true; }
     void abandon() noexcept override;
     [[nodiscard]] const void* connection() const override;
     [[nodiscard]] std::string_view tables() const override { return pool_->tables(); }
@@ -40,13 +42,15 @@ public:
 private:
     class turn;
     task<result<void>> take(const record_id& id);
-    task<result<void>> enter(const record_id& id, locked_record& to);
-    task<result<void>> make_way();
+    result<void> check_same_tables();
+    task<result<void>> make_way_for(pool_successor& next);
     void give_back();
 
     const std::shared_ptr<pool_core> pool_;
     pool_member* at_ = nullptr;
     on_locked locked_ = on_locked::wait;
+    bool stays_ = false;
+    std::string looked_in_; // the table of this call's first look
     pool_caller caller_;
 };
 

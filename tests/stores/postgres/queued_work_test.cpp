@@ -168,6 +168,19 @@ TEST_F(PostgresQueuedWork, ThatIsACopyEndsTheConnectionAndLeavesNothing) {
     expect_nothing_kept();
 }
 
+// Its data come, and the server goes on to COMMIT behind them.
+TEST_F(PostgresQueuedWork, ThatIsACopyToUsEndsTheConnectionAndIsLookedUp) {
+    const auto out = transact([&] {
+        queue_payment();
+        queue(mine_, "COPY " + payment_table() + " TO STDOUT");
+        return std::string{"7"};
+    });
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_EQ(payments(), "1");
+    EXPECT_EQ(recorded(), "1");
+}
+
 TEST_F(PostgresQueuedWork, ThatThrowsLeavesNothing) {
     EXPECT_THROW(static_cast<void>(transact([&]() -> std::string {
                                        queue_payment();
