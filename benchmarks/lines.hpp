@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bench.hpp"
@@ -9,7 +10,7 @@
 namespace semel::bench {
 
 template <class Rates> struct line {
-    const char* scenario;
+    std::string scenario;
     const char* reference;
     std::optional<bar> is;
     double Rates::*semel;

@@ -1,82 +1,92 @@
 #include "postgres_lines.hpp"
 
+#include <string>
+
 namespace semel::bench {
 
-const std::vector<line<postgres_rates>>& postgres_lines() {
-    using rates = postgres_rates;
-    static const std::vector<line<postgres_rates>> all{
-        {"postgres first, 256 in flight", "pgbench, insert and update, 32 clients", at_least(4),
-         &rates::in_flight, &rates::two_commits},
-        {"postgres first, 64 callers", "pgbench, insert and update, 32 clients", at_least(2.5),
-         &rates::many, &rates::two_commits},
+namespace {
+
+using rates = postgres_rates;
+using lines = std::vector<line<rates>>;
+
+constexpr const char* insert_update = "pgbench, insert and update, 32 clients";
+constexpr const char* look_ups = "pgbench, look-ups, 32 clients";
+constexpr const char* same_shape = "pgbench, same statements in the same shape";
+constexpr const char* bare = "its bare statements";
+
+lines of_leases() {
+    return {
+        {"postgres first, 256 in flight", insert_update, at_least(4), &rates::in_flight,
+         &rates::two_commits},
+        {"postgres first, 64 callers", insert_update, at_least(2.5), &rates::many,
+         &rates::two_commits},
         {"postgres first, 256 in flight, raw", "bare statements of 128 rows, 2 connections",
          at_least(0.6), &rates::in_flight, &rates::bare_groups},
-        {"postgres replay, 256 in flight", "pgbench, look-ups, 32 clients", at_least(2),
-         &rates::replay_in_flight, &rates::look_up},
-        {"postgres replay, 64 callers",
-         "pgbench, look-ups, 32 clients",
-         {},
-         &rates::replay_many,
+        {"postgres replay, 256 in flight", look_ups, at_least(2), &rates::replay_in_flight,
          &rates::look_up},
-        // Callers share two threads, as the connections of pgbench do.
-        {"postgres transact, 32 callers", "pgbench, same statements in the same shape",
-         at_least(0.9), &rates::transact_many, &rates::shape_many},
-        {"postgres transact, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT",
-         at_least(0.6), &rates::transact_many, &rates::order},
-        {"postgres transact, 32 callers, two writes", "pgbench, insert, order, update",
-         at_least(1.2), &rates::transact_many, &rates::claim_update},
-        // They share 16 connections.
-        {"postgres pooled, 32 callers", "pgbench, same statements in the same shape", at_least(0.9),
-         &rates::pooled_many, &rates::pooled_shape_many},
-        {"postgres pooled, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT", at_least(0.6),
-         &rates::pooled_many, &rates::order},
-        {"postgres pooled, 32 callers, two writes", "pgbench, insert, order, update", at_least(1.2),
-         &rates::pooled_many, &rates::claim_update},
-        {"postgres pooled and queued, 32 callers", "pgbench, same statements in the same shape",
-         at_least(0.9), &rates::pooled_queued_many, &rates::pooled_queued_shape_many},
-        {"postgres pooled and queued, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT",
-         at_least(0.6), &rates::pooled_queued_many, &rates::order},
-        {"postgres pooled and queued, 32 callers, two writes", "pgbench, insert, order, update",
-         at_least(1.2), &rates::pooled_queued_many, &rates::claim_update},
-        {"postgres queued, 32 callers", "pgbench, same statements in the same shape", at_least(0.9),
-         &rates::queued_many, &rates::queued_shape_many},
-        {"postgres queued, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT", at_least(0.6),
-         &rates::queued_many, &rates::order},
-        {"postgres queued, 32 callers, two writes", "pgbench, insert, order, update", at_least(1.2),
-         &rates::queued_many, &rates::claim_update},
-        {"postgres blind, 32 callers", "pgbench, same statements in the same shape", at_least(0.9),
-         &rates::blind_many, &rates::blind_shape_many},
-        {"postgres blind, 32 callers, no record", "pgbench, BEGIN, INSERT, COMMIT", at_least(0.6),
-         &rates::blind_many, &rates::order},
-        {"postgres blind, 32 callers, two writes", "pgbench, insert, order, update", at_least(1.2),
-         &rates::blind_many, &rates::claim_update},
-        {"postgres transact, 32 threads", "pgbench, same statements in the same shape",
-         at_least(0.9), &rates::transact_threads, &rates::shape_many},
-        {"postgres transact, 32 threads, no record", "pgbench, BEGIN, INSERT, COMMIT",
-         at_least(0.6), &rates::transact_threads, &rates::order},
-        {"postgres transact, 32 threads, two writes", "pgbench, insert, order, update",
-         at_least(1.2), &rates::transact_threads, &rates::claim_update},
-        {"postgres queued, 32 threads", "pgbench, same statements in the same shape", at_least(0.9),
-         &rates::queued_threads, &rates::queued_shape_many},
-        {"postgres queued, 32 threads, no record", "pgbench, BEGIN, INSERT, COMMIT", at_least(0.6),
-         &rates::queued_threads, &rates::order},
-        {"postgres queued, 32 threads, two writes", "pgbench, insert, order, update", at_least(1.2),
-         &rates::queued_threads, &rates::claim_update},
-        {"postgres blind, 32 threads", "pgbench, same statements in the same shape", at_least(0.9),
-         &rates::blind_threads, &rates::blind_shape_many},
-        {"postgres blind, 32 threads, no record", "pgbench, BEGIN, INSERT, COMMIT", at_least(0.6),
-         &rates::blind_threads, &rates::order},
-        {"postgres blind, 32 threads, two writes", "pgbench, insert, order, update", at_least(1.2),
-         &rates::blind_threads, &rates::claim_update},
-        {"postgres transact, lone caller", "pgbench, same statements in the same shape",
-         at_least(0.8), &rates::transact_lone, &rates::shape_lone},
-        {"postgres blind, lone caller", "pgbench, same statements in the same shape", at_least(0.8),
-         &rates::blind_lone, &rates::blind_shape_lone},
-        {"postgres first, lone caller", "its bare statements", at_least(0.8), &rates::lone,
-         &rates::bare_lone},
-        {"postgres replay, lone caller", "its bare statements", at_least(0.8), &rates::replay_lone,
+        {"postgres replay, 64 callers", look_ups, {}, &rates::replay_many, &rates::look_up},
+    };
+}
+
+// A way to have 32 transactions at a time, pgbench in the same shape, and what it is held to:
+// against that, against no record at all, and against a record that is written twice.
+struct form {
+    const char* name;
+    double rates::*semel;
+    double rates::*shape;
+    std::optional<bar> of_shape = {};
+    std::optional<bar> of_bare = {};
+    std::optional<bar> of_two_writes = {};
+};
+
+const std::vector<form>& forms() {
+    static const std::vector<form> all{
+        // Callers share two threads, as the connections of pgbench do, and 16 connections.
+        {"transact, 32 callers", &rates::pooled_many, &rates::pooled_shape_many, at_least(0.9),
+         at_least(0.6), at_least(1.2)},
+        {"queued, 32 callers", &rates::pooled_queued_many, &rates::pooled_queued_shape_many,
+         at_least(0.9), at_least(0.6), at_least(1.2)},
+        // Each has a connection of its own. Work that waits has one round trip more than on a
+        // pool, and a thread for each caller costs switches: shown beside it.
+        {"transact, 32 connections", &rates::transact_many, &rates::shape_many, at_least(0.9)},
+        {"queued, 32 connections", &rates::queued_many, &rates::queued_shape_many, at_least(0.9),
+         at_least(0.6), at_least(1.2)},
+        {"blind, 32 connections", &rates::blind_many, &rates::blind_shape_many, at_least(0.9),
+         at_least(0.6), at_least(1.2)},
+        {"transact, 32 threads", &rates::transact_threads, &rates::shape_many},
+        {"queued, 32 threads", &rates::queued_threads, &rates::queued_shape_many},
+        {"blind, 32 threads", &rates::blind_threads, &rates::blind_shape_many},
+    };
+    return all;
+}
+
+void add_form(lines& to, const form& one) {
+    const std::string name = std::string{"postgres "} + one.name;
+    to.push_back({name, same_shape, one.of_shape, one.semel, one.shape});
+    to.push_back({name + ", no record", "pgbench, BEGIN, INSERT, COMMIT", one.of_bare, one.semel,
+                  &rates::order});
+    to.push_back({name + ", two writes", "pgbench, insert, order, update", one.of_two_writes,
+                  one.semel, &rates::claim_update});
+}
+
+lines of_lone_callers() {
+    return {
+        {"postgres transact, lone caller", same_shape, at_least(0.8), &rates::transact_lone,
+         &rates::shape_lone},
+        {"postgres blind, lone caller", same_shape, at_least(0.8), &rates::blind_lone,
+         &rates::blind_shape_lone},
+        {"postgres first, lone caller", bare, at_least(0.8), &rates::lone, &rates::bare_lone},
+        {"postgres replay, lone caller", bare, at_least(0.8), &rates::replay_lone,
          &rates::bare_replay},
     };
+}
+
+} // namespace
+
+std::vector<line<postgres_rates>> postgres_lines() {
+    lines all = of_leases();
+    for (const auto& one : forms()) add_form(all, one);
+    for (const auto& one : of_lone_callers()) all.push_back(one);
     return all;
 }
 

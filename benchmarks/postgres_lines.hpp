@@ -22,6 +22,6 @@ struct postgres_rates {
     double bare_groups = 0, bare_lone = 0, bare_replay = 0;
 };
 
-[[nodiscard]] const std::vector<line<postgres_rates>>& postgres_lines();
+[[nodiscard]] std::vector<line<postgres_rates>> postgres_lines();
 
 } // namespace semel::bench
