@@ -46,7 +46,8 @@ class pool_core;
 }
 
 // Thread-safe. The connections, which nobody else uses meanwhile, outlive it, and it outlives the
-// calls. They are put into libpq's nonblocking mode, see make_async_postgres_transaction().
+// calls, but for those whose loop has stopped for good. The connections are put into libpq's
+// nonblocking mode, see make_async_postgres_transaction().
 //
 // Callers come to a connection in the order in which they ask; one that has had a connection and
 // needs another (to repeat its transaction, to keep a final failure, to learn what became of a

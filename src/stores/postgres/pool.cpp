@@ -161,7 +161,7 @@ void pool_core::give_back(pool_member& what) noexcept {
         if (next == nullptr) {
             free_.push_back(&what);
             // Nor is a loop to run on for the sake of a time that nobody waits for.
-            if (watched_ && free_.size() == members_.size()) time_->forget();
+            if (watched_ && !stopped_ && free_.size() == members_.size()) time_->forget();
         }
     }
     if (next != nullptr) give(what, *next);
@@ -170,6 +170,7 @@ void pool_core::give_back(pool_member& what) noexcept {
 void pool_core::stop() {
     const auto next = [this] {
         const std::lock_guard lock{mutex_};
+        stopped_ = true;
         return leave_line(line_.first());
     };
     while (pool_caller* const who = next()) static_cast<void>(taken(*who));

@@ -77,7 +77,7 @@ public:
     // Or else to wait for one: `then` is called, perhaps before this returns.
     void wait(pool_caller& who, resumption then);
     void give_back(pool_member& what) noexcept;
-    void stop(); // nobody waits any longer
+    void stop(); // nobody waits any longer: the loop may end before those who are under way do
 
     [[nodiscard]] postgres_pool::counted count() const;
     [[nodiscard]] std::string_view tables() const { return options_.transaction.table_prefix; }
@@ -100,6 +100,7 @@ private:
     std::vector<pool_member*> free_;
     pool_line line_;
     bool watched_ = false; // time_ is waited for, no longer than until the first time is over
+    bool stopped_ = false;
     postgres_pool::counted counted_;
 };
 

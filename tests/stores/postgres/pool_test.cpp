@@ -2,6 +2,7 @@
 // next, and yet they are two.
 #include <gmock/gmock.h>
 
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_future.hpp>
@@ -284,7 +285,8 @@ TEST_F(PostgresPool, ALoopThatEndsTakesItsTransactionsAndThoseWhoWaitAlong) {
         };
         for (const char* key : {"a", "b", "c"}) {
             auto op = async_transact<std::string>(engine_, at.pool, payment(key), slow);
-            std::move(op)([](const answer&) { FAIL() << "it has not ended"; });
+            std::move(op)(asio::bind_executor(short_lived,
+                                              [](const answer&) { FAIL() << "it has not ended"; }));
         }
         short_lived.run_for(200ms);
         EXPECT_EQ(at.pool.count().waiting, 2U);
