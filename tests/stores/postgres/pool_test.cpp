@@ -147,40 +147,38 @@ TEST_F(PostgresPool, ACallerWhoTravelsWaitsNoLongerThanOthers) {
     EXPECT_EQ(payments(), "1");
 }
 
-// Whoever travels in vain does not keep others from a connection that is free.
-TEST_F(PostgresPool, NobodyWaitsWhileAConnectionIsFree) {
-    auto how = usual();
-    how.wait_max = 1s;
-    auto at = share(2, how);
+// One is free by the time it turns out that the other will not be its own so soon.
+TEST_F(PostgresPool, WhoeverTravelsInVainGetsAConnectionThatIsFree) {
+    auto at = share(2);
     ASSERT_TRUE(run_alone(run_in(at, "warm", {})).executed());
-    auto failing = [](pooled_connection& on) -> awaitable<std::string> {
-        co_await pause(20ms);
-        queue_on(on.native(), "SELECT pg_sleep(0.3)");
-        queue_on(on.native(), "SELECT 1/0");
-        co_return "x";
+    pg_conn* brief_on = nullptr;
+    pg_conn* travels_on = nullptr;
+    const auto sleeping = [](pg_conn*& here) {
+        return [&here](pooled_connection& on) -> awaitable<std::string> {
+            here = on.native();
+            co_await run_on(on.native(), on.waits(), "SELECT pg_sleep(0.1)");
+            co_return "done";
+        };
     };
-    // Comes when one waits although one is free.
-    auto later = [&]() -> awaitable<answer> {
-        while (at.pool.count().waiting != 1 || at.pool.count().free != 1) co_await pause(0ms);
-        auto out = co_await pay_in(at, "later");
-        co_return out;
+    auto failing = [](pooled_connection& on) {
+        queue_on(on.native(), "SELECT pg_sleep(0.5)");
+        queue_on(on.native(), "SELECT 1/0");
+        return std::string{"x"};
     };
     std::optional<answer> brief;
     std::optional<answer> fails;
     std::optional<answer> travels;
-    std::optional<answer> last;
-    spawn(run_in(at, "brief", {"SELECT pg_sleep(0.1)"}), brief);
+    spawn(transact_in(at, payment("brief"), sleeping(brief_on)), brief);
     spawn(transact_in(at, payment("fails"), failing), fails);
-    spawn(run_in(at, "travels", {"SELECT pg_sleep(2)"}), travels);
-    spawn(later(), last);
+    spawn(transact_in(at, payment("travels"), sleeping(travels_on)), travels);
 
     loop_.restart();
     loop_.run();
 
     EXPECT_EQ(why(*fails), errc::transaction_broken);
     EXPECT_TRUE(travels->executed());
-    EXPECT_TRUE(last->executed());
-    EXPECT_EQ(at.pool.count().timed_out, 0U);
+    EXPECT_EQ(travels_on, brief_on);
+    EXPECT_EQ(at.pool.count().free, 2U);
 }
 
 TEST_F(PostgresPool, AFinalFailureIsKeptBeforeOthersHaveTheirTurn) {
