@@ -17,6 +17,20 @@ endif()
 # Messages of SEMEL_ASSERT name the file inside the project, not the machine it was built on.
 add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
+# Programs of this build read what strangers send. A program that embeds the libraries chooses its
+# own flags. Sanitizers replace these checks with stricter ones.
+option(SEMEL_HARDENING "Compile and link with the checks that make mistakes in memory stop the program"
+  ${SEMEL_DEVELOPER})
+if(SEMEL_HARDENING)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+  add_compile_options(
+    -fstack-protector-strong -fstack-clash-protection -fcf-protection=full
+    -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -D_GLIBCXX_ASSERTIONS)
+  # lld marks a program for shadow stacks only if every object carries the mark. Debian 12's crt1.o
+  # does not carry it, although nothing in it changes a return address.
+  add_link_options(-pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,shstk)
+endif()
+
 find_program(SEMEL_CCACHE ccache)
 if(SEMEL_DEVELOPER AND SEMEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Presets, build folders and clones share objects: neither the place of the tree nor that of the
