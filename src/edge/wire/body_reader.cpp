@@ -15,6 +15,50 @@ int hex_value(char c) {
     return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
 }
 
+std::size_t blanks_at(std::string_view text) {
+    return std::min(text.find_first_not_of(" \t"), text.size());
+}
+
+std::size_t token_at(std::string_view text) {
+    std::size_t size = 0;
+    while (size < text.size() && http::is_token_char(text[size])) ++size;
+    return size;
+}
+
+// With its quotes; 0: there is no whole one.
+std::size_t quoted_at(std::string_view text) {
+    if (!text.starts_with('"')) return 0;
+    for (std::size_t at = 1; at < text.size(); ++at) {
+        if (text[at] == '"') return at + 1;
+        if (text[at] == '\\') ++at;
+    }
+    return 0;
+}
+
+// RFC 9112, 7.1.1: names, each with a value or without. Another reader may see the end of the line
+// elsewhere in anything else.
+bool are_extensions(std::string_view text) {
+    if (!http::is_value(text)) return false;
+    while (!text.empty()) {
+        if (text.front() != ';') return false;
+        text.remove_prefix(1 + blanks_at(text.substr(1)));
+        const std::size_t name = token_at(text);
+        if (name == 0) return false;
+        text.remove_prefix(name);
+        std::size_t next = blanks_at(text);
+        if (text.substr(next, 1) == "=") {
+            text.remove_prefix(next + 1 + blanks_at(text.substr(next + 1)));
+            const std::size_t value = text.starts_with('"') ? quoted_at(text) : token_at(text);
+            if (value == 0) return false;
+            text.remove_prefix(value);
+            next = blanks_at(text);
+        }
+        text.remove_prefix(next);
+        if (next > 0 && text.empty()) return false;
+    }
+    return true;
+}
+
 // Sixteen digits hold any 64-bit number; more are there to confuse.
 constexpr std::size_t size_digits_max = 16;
 constexpr std::uint64_t chunk_bytes_max = std::uint64_t{1} << 62U;
@@ -101,9 +145,7 @@ std::size_t body_reader::take_size(std::string_view raw) {
         size = (size << 4U) + static_cast<std::uint64_t>(hex_value(line[digits]));
     }
     const std::string_view extension = line.substr(digits);
-    const bool fine =
-        digits > 0 && size <= chunk_bytes_max &&
-        (extension.empty() || (extension.front() == ';' && http::is_value(extension)));
+    const bool fine = digits > 0 && size <= chunk_bytes_max && are_extensions(extension);
     if (!fine || extension.size() > left_.extension_bytes_max) {
         fail(fine ? "there are too many chunk extensions" : "a chunk's size is malformed");
         return 0;

@@ -48,6 +48,23 @@ TEST(BodyReader, TakesExactlyItsLength) {
     EXPECT_EQ(got.rest, "next");
 }
 
+TEST(BodyReader, TakesChunkExtensions) {
+    for (const std::string line :
+         {"5;a", "5;a=b", "5;a=\"b c;\\\"=\"", "5; a = b ;c=\"\"", "5;a;b;c=1"}) {
+        EXPECT_EQ(read_all(chunked(), line + "\r\nhello\r\n0;z\r\n\r\n").content, "hello") << line;
+    }
+}
+
+TEST(BodyReader, RefusesWhatIsNoChunkExtension) {
+    for (const std::string line :
+         {"5;", "5;;a", "5;bad[=x", "5;a=", "5;a=\"b", "5;a=b c", "5;=b", "5;a;", "5;a ", "5; ",
+          "5 ;a=b", "5a;\"q\"", "5;a=\"b\\\"", "5;a=\"b\"c"}) {
+        const outcome got = read_all(chunked(), line + "\r\nhello\r\n0\r\n\r\n");
+        EXPECT_TRUE(got.failed) << line;
+        EXPECT_EQ(got.content, "") << line;
+    }
+}
+
 TEST(BodyReader, JoinsChunksWhereverTheBytesAreCut) {
     const std::string raw =
         "5\r\nhello\r\nA;x=\"1\"\r\n, big worl\r\n1\r\nd\r\n0\r\nT: 1\r\n\r\nnext";
