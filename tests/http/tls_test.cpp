@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <openssl/pem.h>
+#include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
 #include <cstdio>
@@ -143,6 +144,110 @@ TEST(Tls, RequiredClientCertificatesAreRequired) {
 
     EXPECT_NE(outer.post("k").status, 201);
     EXPECT_EQ(inner.behind.requests(), 0);
+}
+
+// ---- sessions
+
+template <auto Free> struct freer {
+    template <class What> void operator()(What* what) const { Free(what); }
+};
+using tls_context = std::unique_ptr<SSL_CTX, freer<SSL_CTX_free>>;
+using tls_session = std::unique_ptr<SSL_SESSION, freer<SSL_SESSION_free>>;
+
+// One version of TLS, and a certificate or none.
+tls_context client_context(int version, const certificate* shown) {
+    tls_context made{SSL_CTX_new(TLS_client_method())};
+    SSL_CTX_set_min_proto_version(made.get(), version);
+    SSL_CTX_set_max_proto_version(made.get(), version);
+    if (shown == nullptr) return made;
+    SSL_CTX_use_certificate_file(made.get(), shown->file().c_str(), SSL_FILETYPE_PEM);
+    SSL_CTX_use_PrivateKey_file(made.get(), shown->key_file().c_str(), SSL_FILETYPE_PEM);
+    return made;
+}
+
+struct tls_visit {
+    bool answered = false, resumed = false;
+    tls_session session = {};
+};
+
+// One request on a connection of its own.
+tls_visit visit(std::uint16_t port, SSL_CTX* with, SSL_SESSION* resumes = nullptr) {
+    const socket connection = socket::connect(port);
+    const std::unique_ptr<SSL, freer<SSL_free>> tls{SSL_new(with)};
+    SSL_set_fd(tls.get(), connection.descriptor());
+    if (resumes != nullptr) SSL_set_session(tls.get(), resumes);
+    tls_visit made;
+    if (SSL_connect(tls.get()) != 1) return made;
+    const std::string_view asked =
+        "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n";
+    SSL_write(tls.get(), asked.data(), static_cast<int>(asked.size()));
+    char got[12] = {};
+    const int count = SSL_read(tls.get(), got, sizeof got);
+    made.answered = count == sizeof got && std::string_view{got, sizeof got} == "HTTP/1.1 201";
+    made.resumed = SSL_session_reused(tls.get()) == 1;
+    made.session.reset(SSL_get1_session(tls.get()));
+    SSL_shutdown(tls.get());
+    return made;
+}
+
+rig_options with_client_ca(const certificate& own) {
+    return {.adjust = [&own](gateway_options& options) {
+        options.server.tls = tls_server_options{.certificate_file = own.file(),
+                                                .key_file = own.key_file(),
+                                                .client_ca_file = own.file()};
+    }};
+}
+
+TEST(Tls, SessionsAreResumedWhereClientsMayShowCertificates) {
+    const certificate own{"127.0.0.1"};
+    rig all{with_client_ca(own)};
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        for (const certificate* shown : {static_cast<const certificate*>(nullptr), &own}) {
+            const auto context = client_context(version, shown);
+
+            const tls_visit first = visit(all.port(), context.get());
+            const tls_visit second = visit(all.port(), context.get(), first.session.get());
+
+            EXPECT_TRUE(first.answered) << version;
+            EXPECT_TRUE(second.answered) << version;
+            EXPECT_TRUE(second.resumed) << version;
+        }
+    }
+}
+
+// The client does not show its certificate again: what the server knows comes from the session.
+TEST(Tls, AResumedSessionIsTrustedLikeItsFirstConnection) {
+    const certificate own{"127.0.0.1"};
+    rig all{with_client_ca(own)};
+    const auto forwarded = [&] {
+        const auto seen = all.behind.seen();
+        return *seen.back().head.headers.find("X-Forwarded-For");
+    };
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        const auto known = client_context(version, &own);
+        const tls_visit first = visit(all.port(), known.get());
+        ASSERT_TRUE(visit(all.port(), known.get(), first.session.get()).resumed);
+        EXPECT_EQ(forwarded(), "192.0.2.7, 127.0.0.1") << version;
+
+        const auto stranger = client_context(version, nullptr);
+        const tls_visit other = visit(all.port(), stranger.get());
+        ASSERT_TRUE(visit(all.port(), stranger.get(), other.session.get()).resumed);
+        EXPECT_EQ(forwarded(), "127.0.0.1") << version;
+    }
+}
+
+TEST(Tls, WithoutForwardSecrecyThereIsNoConnection) {
+    const certificate own{"127.0.0.1"};
+    rig all{serving_tls(own)};
+    const auto plain = client_context(TLS1_2_VERSION, nullptr);
+    SSL_CTX_set_cipher_list(plain.get(), "kRSA:AES128-SHA:AES256-GCM-SHA384:@SECLEVEL=0");
+    const auto cbc = client_context(TLS1_2_VERSION, nullptr);
+    SSL_CTX_set_cipher_list(cbc.get(), "ECDHE-ECDSA-AES128-SHA:@SECLEVEL=0");
+    const auto good = client_context(TLS1_2_VERSION, nullptr);
+
+    EXPECT_FALSE(visit(all.port(), plain.get()).answered);
+    EXPECT_FALSE(visit(all.port(), cbc.get()).answered);
+    EXPECT_TRUE(visit(all.port(), good.get()).answered);
 }
 
 } // namespace
