@@ -205,6 +205,19 @@ TEST(Upstream, ConnectionsAreKeptForTheNextRequest) {
     EXPECT_EQ(all.gateway().counts().connects, 1U);
 }
 
+// A server that overlooks the body of a GET takes it for the next request: of another client.
+TEST(Upstream, NoRequestFollowsABodyThatMayBeOverlooked) {
+    rig all{{.adjust = [](gateway_options& options) { options.server.threads = 1; }}};
+    const std::string hidden = "POST /orders HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
+    for (const std::string method : {"GET", "DELETE", "OPTIONS"}) {
+        const int before = all.behind.connections();
+        EXPECT_EQ(all.send({.body = "x"}).status, 201);
+        EXPECT_EQ(all.send({.body = hidden, .method = method}).status, 201);
+        EXPECT_EQ(all.send({.body = "y"}).status, 201);
+        EXPECT_EQ(all.behind.connections(), before + (before == 0 ? 2 : 1)) << method;
+    }
+}
+
 TEST(Upstream, ConnectionsThatEndedWhileIdleAreReplaced) {
     rig all{{.adjust = [](gateway_options& options) { options.server.threads = 1; }}};
     all.behind.now_does([](const seen_request&, socket& to) {

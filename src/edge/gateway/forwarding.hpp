@@ -26,6 +26,12 @@ void write_forwarded_head(std::string& to, const upstream_options& upstream,
                           const http::request_head& head, const http::protected_call* call,
                           const client_facts& client, const http::body_framing& framing);
 
+// Methods that are meant to have a body. Servers take such a request without a length for one whose
+// length was lost; of other requests they may overlook the body.
+[[nodiscard]] inline bool has_usual_body(std::string_view method) {
+    return method == "POST" || method == "PATCH" || method == "PUT";
+}
+
 // The headers of a response that is passed on: without hop-by-hop ones. Content-Length stays for
 // answers to HEAD, where it is information; the writer of any other head leaves it out.
 [[nodiscard]] http::header_list response_headers(http::header_list&& from);

@@ -13,11 +13,6 @@ namespace {
 
 using over = client_facts::over;
 
-// Servers take such a request without a length for one whose length was lost.
-bool expects_length(std::string_view method) {
-    return method == "POST" || method == "PATCH" || method == "PUT";
-}
-
 } // namespace
 
 guarded::guarded(std::shared_ptr<gateway_state> gateway, session& client, http::protected_call call)
@@ -81,7 +76,8 @@ void guarded::execute(std::uint32_t attempt, work_done done) {
 void guarded::pass_on(unique_function<void(http::settled)> then) {
     using by = http::body_framing::by;
     http::body_framing framing{.how = by::length, .length = body_.size()};
-    if (body_.empty() && !expects_length(head_.method)) framing = {};
+    const bool usual = has_usual_body(head_.method);
+    if (body_.empty() && !usual) framing = {};
     constexpr std::size_t small = 4'096;
     constexpr std::size_t usual_head = 512;
     fetch_options what{.body = body_,
@@ -89,6 +85,7 @@ void guarded::pass_on(unique_function<void(http::settled)> then) {
                        .answer_bytes_max = gateway_->options.upstream.answer_bytes_max,
                        .kept_bytes_max = call_.how->policy.result_bytes_max,
                        .buffered = gateway_->options.server.buffered};
+    if (!body_.empty() && !usual) what.then = fetch_options::afterwards::close;
     what.head.reserve(usual_head + (body_.size() <= small ? body_.size() : 0));
     write_forwarded_head(what.head, gateway_->options.upstream, head_, &call_,
                          {.address = peer_.address,

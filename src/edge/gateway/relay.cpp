@@ -24,6 +24,7 @@ void relay::start() {
     const bool no_body = framing.how == by::nothing;
     method_ = head.method == "HEAD" ? asked_with::head : asked_with::other;
     safe_ = no_body && has_no_effect(head.method);
+    may_be_overlooked_ = !no_body && !has_usual_body(head.method);
     chunked_ = framing.how == by::chunks;
     using over = client_facts::over;
     write_forwarded_head(head_, gateway_.options.upstream, head, nullptr,

@@ -27,6 +27,7 @@ public:
     // ---- from the upstream
     [[nodiscard]] asked_with method() const override { return method_; }
     [[nodiscard]] bool is_safe() const override { return safe_; }
+    [[nodiscard]] bool leaves_connection() const override { return !may_be_overlooked_; }
     void on_connection(upstream_connection& by) override;
     [[nodiscard]] outgoing first() override { return part_; }
     void on_request_part_sent() override;
@@ -44,8 +45,9 @@ private:
     bool submitted_ = false;
     asked_with method_ = asked_with::other;
     bool safe_ = false;
-    bool chunked_ = false; // the request's body
-    std::string head_;     // of the request, or of its next chunk
+    bool may_be_overlooked_ = false; // the request's body
+    bool chunked_ = false;           // the request's body
+    std::string head_;               // of the request, or of its next chunk
     outgoing part_;
     bool answered_ = false; // the head of the answer is on its way
     response_head response_;

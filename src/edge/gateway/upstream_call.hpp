@@ -31,6 +31,9 @@ public:
     // May it be sent again where an old connection ended without an answer? Only what has no
     // effect.
     [[nodiscard]] virtual bool is_safe() const = 0;
+    // May another request follow on its connection? Not behind a body that a server may overlook:
+    // to that server the body is the next request.
+    [[nodiscard]] virtual bool leaves_connection() const = 0;
 
     // The connection that carries it from here on. Asked for the first part next; both may happen
     // again if not a byte of it could be written.

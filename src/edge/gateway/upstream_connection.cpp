@@ -233,7 +233,8 @@ void upstream_connection::release() {
     in_.consume(std::exchange(piece_used_, 0));
     const auto ended = std::exchange(call_, nullptr);
     wanted_ = false;
-    const bool whole = head_done_ && body_.done() && request_done_ && !writing_;
+    const bool whole = head_done_ && body_.done() && request_done_ && !writing_ &&
+                       (ended == nullptr || ended->leaves_connection());
     if (closed_ || !whole || !keeps_alive_ || !in_.empty()) return close();
     become_idle();
 }
