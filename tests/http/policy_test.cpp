@@ -12,6 +12,7 @@
 #include "semel/http/stored_response.hpp"
 #include "semel/http/token.hpp"
 #include "support/faulty_store.hpp"
+#include "support/hostile_json.hpp"
 
 namespace semel::edge::policy_test {
 namespace {
@@ -292,6 +293,15 @@ TEST(Probe, OnlyAPlainWordCountsAsAVerdict) {
         read(200, R"({"outcome":"not_executed"})")));
     EXPECT_TRUE(std::holds_alternative<probe_says::committed>(
         read(200, R"({"outcome":"committed","body":"x"})")));
+}
+
+TEST(Probe, HostileAnswersAreReadSoon) {
+    for (const auto& [name, text] : semel::support::hostile_jsons()) {
+        const std::string body = R"({"outcome":"committed","json":)" + text + "}";
+        const auto took = semel::support::time_of(
+            [&] { static_cast<void>(read_probe({.status = 200, .body = body})); });
+        EXPECT_LT(took, 1s) << name;
+    }
 }
 
 // ---- drain
