@@ -32,7 +32,8 @@ service::service(config::config with)
         auto options = server_options_of(config_, log_, config_.center.listen);
         options.body_bytes_max = config_.center.body_bytes_max;
         options.buffered = buffered_;
-        center_server_ = opened(edge::server::start(std::move(options), center_->requests()));
+        center_server_ =
+            opened(edge::server::start(std::move(options), center_->requests(), center_->door()));
     }
     if (!config_.gateway.upstream.empty()) {
         auto options = gateway_options_of(config_, log_, tenants_of(config_.tenants, tokens_));
@@ -55,8 +56,9 @@ void service::open_admin() {
         pages.others = console_->requests();
     }
     admin_.emplace(engine_->records(), *timers_, std::move(pages));
-    admin_server_ =
-        opened(edge::server::start(admin_options_of(config_, log_), admin_->requests()));
+    auto door = console_ ? console_->door() : edge::doorkeeper{};
+    admin_server_ = opened(
+        edge::server::start(admin_options_of(config_, log_), admin_->requests(), std::move(door)));
 }
 
 void service::start_housekeeping() {

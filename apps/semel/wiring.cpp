@@ -99,8 +99,9 @@ edge::server_options server_options_of(const config::config& from,
 
 edge::server_options admin_options_of(const config::config& from,
                                       const std::shared_ptr<logger>& log) {
-    // An operator's verdict may hold a result, in base64.
-    const std::size_t body_bytes_max = from.limits.result_bytes_max * 2 + 65'536;
+    // An operator's verdict may hold a result, in base64. The pages beside the console take none.
+    const std::size_t body_bytes_max =
+        from.console.enabled ? from.limits.result_bytes_max * 2 + 65'536 : 1'024;
     constexpr std::size_t connections_max = 100;
     return {.listen = edge::parse_host_port(from.server.admin_listen).value(),
             .threads = 1,

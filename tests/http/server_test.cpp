@@ -23,10 +23,11 @@ void echo(served_request request, reply answer) {
     answer(std::move(said));
 }
 
-std::unique_ptr<server> serving(handler answers = echo, server_options options = {}) {
+std::unique_ptr<server> serving(handler answers = echo, server_options options = {},
+                                doorkeeper door = {}) {
     options.threads = 2;
     options.log = null_logger();
-    return server::start(std::move(options), std::move(answers)).value();
+    return server::start(std::move(options), std::move(answers), std::move(door)).value();
 }
 
 std::string get_text(std::string_view target = "/", std::string_view lines = {}) {
@@ -307,6 +308,78 @@ TEST(Server, DrainIsBounded) {
 
     EXPECT_EQ(server->drain(50ms), drained::cut_off);
     kept.clear();
+}
+
+// ---- the doorkeeper
+
+TEST(ServerDoor, RefusesBeforeTheBodyIsTaken) {
+    const auto server = serving(echo, {}, [](const http::request_head& head) -> body_admission {
+        if (head.headers.contains("Authorization")) return {};
+        return {.refusal = http::response{.status = 401}};
+    });
+    const std::string announced = "Content-Length: 1000000\r\n\r\n";
+    client stranger{server->address().port};
+    const answer refused = stranger.ask("POST / HTTP/1.1\r\nHost: a\r\n" + announced);
+    EXPECT_EQ(refused.status, 401);
+    EXPECT_EQ(refused.header("Connection"), "close");
+
+    EXPECT_EQ(client{server->address().port}.ask(get_text()).status, 200); // has no body
+    const answer known = client{server->address().port}.ask(
+        post_text({.body = "x", .headers = "Authorization: Bearer a\r\n"}));
+    EXPECT_EQ(known.body, "/orders:x");
+}
+
+TEST(ServerDoor, BoundsTheBody) {
+    const auto server =
+        serving(echo, {}, [](const http::request_head&) { return body_admission{.bytes_max = 5}; });
+    const auto status = [&](std::string_view raw) {
+        return client{server->address().port}.ask(raw).status;
+    };
+
+    EXPECT_EQ(status(post_text({.body = "12345"})), 200);
+    EXPECT_EQ(status(post_text({.body = "123456"})), 413);
+    // What is announced is refused before it comes.
+    EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\n"), 413);
+    EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+                     "6\r\n123456\r\n0\r\n\r\n"),
+              413);
+}
+
+// A body may take long to be read. Here it takes until the test is over.
+TEST(Server, ALargeBodyHoldsUpNobodyElse) {
+    gate_flag go;
+    server_options one_thread{.log = null_logger()};
+    one_thread.threads = 1;
+    const auto server = server::start(one_thread, [&](served_request request, reply answer) {
+                            if (!request.what.body.empty()) go.wait();
+                            echo(std::move(request), std::move(answer));
+                        }).value();
+    client slow{server->address().port};
+    slow.send(post_text({.body = std::string(apart_bytes + 1, 'x')}));
+
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(get(server->address().port).status, 200);
+
+    go.open();
+    EXPECT_EQ(slow.receive().status, 200);
+}
+
+TEST(Server, ALargeBodyWhoseClientHasGoneIsNoTrouble) {
+    gate_flag go;
+    std::atomic<int> done = 0;
+    const auto server = serving([&](served_request request, reply answer) {
+        if (!request.what.body.empty()) go.wait();
+        echo(std::move(request), std::move(answer));
+        ++done;
+    });
+    for (std::size_t i = 1; i <= 3; ++i) {
+        client goes{server->address().port};
+        goes.send(post_text({.body = std::string(apart_bytes + 1, 'x')}));
+        ASSERT_TRUE(eventually([&] { return server->counts().buffered > i * apart_bytes; }));
+        goes.connection().reset();
+    }
+    go.open();
+
+    EXPECT_TRUE(eventually([&] { return done == 3 && server->counts().buffered == 0; }));
 }
 
 TEST(Server, SaysWhatIsWrongWithItsOptions) {

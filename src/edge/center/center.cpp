@@ -18,6 +18,35 @@ namespace {
 
 using http::problem_kind;
 
+// Requests that are asked without a body may have one of this size, which is not looked at.
+constexpr std::size_t stray_body_bytes_max = 1'024;
+
+// Who sends this, if its token allows that.
+std::variant<caller, told> authorise(const center_core& core, const http::request_head& head,
+                                     http::scope what) {
+    const auto token = http::bearer_token(head.headers);
+    auto found = token ? core.options.grant_of(*token) : std::nullopt;
+    if (!found) {
+        told made = trouble(
+            {.kind = problem_kind::tenant_missing,
+             .detail = token ? "the bearer token is not known" : "a bearer token is needed"},
+            core.options.problems);
+        made.headers.add("WWW-Authenticate", token ? "Bearer error=\"invalid_token\"" : "Bearer");
+        return made;
+    }
+    if (found->may.allows(what)) return *std::move(found);
+    return trouble({.kind = problem_kind::forbidden,
+                    .detail = "the scope '" + std::string{http::name(what)} + "' is needed"},
+                   core.options.problems);
+}
+
+bool takes_body(const http::request_head& head) {
+    constexpr std::string_view api = "/v1/";
+    const std::string_view path = head.path();
+    if (head.method != "POST" || !path.starts_with(api)) return false;
+    return path == "/v1/batch" || act_named(path.substr(api.size()));
+}
+
 // One request on its way through the center.
 class visit {
 public:
@@ -189,23 +218,13 @@ private:
     }
 
     bool may(http::scope what) {
-        const auto token = http::bearer_token(request_.what.head.headers);
-        auto found = token ? core_->options.grant_of(*token) : std::nullopt;
-        if (!found) {
-            told made = trouble(
-                {.kind = problem_kind::tenant_missing,
-                 .detail = token ? "the bearer token is not known" : "a bearer token is needed"},
-                core_->options.problems);
-            made.headers.add("WWW-Authenticate",
-                             token ? "Bearer error=\"invalid_token\"" : "Bearer");
-            refuse(std::move(made));
+        auto who = authorise(*core_, request_.what.head, what);
+        if (auto* no = std::get_if<told>(&who)) {
+            refuse(std::move(*no));
             return false;
         }
-        who_ = *std::move(found);
-        if (who_.may.allows(what)) return true;
-        refuse({.kind = problem_kind::forbidden,
-                .detail = "the scope '" + std::string{http::name(what)} + "' is needed"});
-        return false;
+        who_ = std::get<caller>(std::move(who));
+        return true;
     }
 
     std::optional<json> read_body() {
@@ -226,7 +245,7 @@ private:
         json body = http::parse_bounded(what.body);
         if (!body.is_discarded()) return body;
         refuse({.kind = problem_kind::request_malformed,
-                .detail = "the body is not JSON, or nested too deeply"});
+                .detail = "the body is not JSON, nested too deeply, or holds too many values"});
         return std::nullopt;
     }
 
@@ -292,6 +311,18 @@ handler center::requests() {
     return [core = core_](served_request request, reply answer) {
         core->counts.requests.add();
         visit{core, std::move(request), std::move(answer)}.run();
+    };
+}
+
+doorkeeper center::door() {
+    return [core = core_](const http::request_head& head) -> body_admission {
+        if (!takes_body(head)) return {.bytes_max = stray_body_bytes_max};
+        auto who = authorise(*core, head, http::scope::use);
+        auto* const no = std::get_if<told>(&who);
+        if (no == nullptr) return {.bytes_max = core->options.body_bytes_max};
+        core->counts.requests.add();
+        core->counts.refused.add();
+        return {.refusal = to_response(std::move(*no))};
     };
 }
 

@@ -62,8 +62,10 @@ public:
     center(store& records, runtime& timers, center_options options);
     ~center();
 
-    // For servers. Works as long as the center does.
+    // For servers. Both work as long as the center does. The doorkeeper asks for the token before
+    // the body of a request is taken.
     [[nodiscard]] handler requests();
+    [[nodiscard]] doorkeeper door();
     void serve(served_request request, reply answer);
 
     // Nobody waits from here on: who does is told what is known. For a drain.

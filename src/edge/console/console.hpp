@@ -65,8 +65,10 @@ public:
     console(store& records, runtime& timers, console_options options);
     ~console();
 
-    // For servers. Works as long as the console does.
+    // For servers. Both work as long as the console does. The doorkeeper takes a body larger than
+    // that of a sign-in only from callers who may change something.
     [[nodiscard]] handler requests();
+    [[nodiscard]] doorkeeper door();
 
 private:
     std::shared_ptr<console_core> core_; // shared with requests under way

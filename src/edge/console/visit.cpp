@@ -272,7 +272,7 @@ std::optional<json> console_visit::read_body() {
     }
     json body = http::parse_bounded(request_.what.body);
     if (!body.is_discarded()) return body;
-    malformed("the body is not JSON");
+    malformed("the body is not JSON, nested too deeply, or holds too many values");
     return std::nullopt;
 }
 

@@ -78,7 +78,7 @@ gateway_options completed(gateway_options options) {
 
 struct gateway::parts {
     parts(std::shared_ptr<gateway_state> made, unsigned threads)
-        : state(std::move(made)), serves(state), workers(threads, tick) {}
+        : state(std::move(made)), serves(state), workers(threads, tick, crew::apart::threads) {}
 
     // Sockets belong to the workers' contexts and go before them.
     ~parts() {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <limits>
+#include <optional>
 #include <string>
 
 #include "semel/function.hpp"
@@ -23,8 +25,19 @@ struct served_request {
 // has gone meanwhile the call has no effect.
 using reply = unique_function<void(http::response)>;
 
-// Called on a thread that serves many connections: must not block. One that throws is answered
-// with a 500.
+// Called on a thread that serves many connections: must not block. A request whose body is larger
+// than apart_bytes comes on a thread without connections, so that others need not wait until it
+// has been read. One that throws is answered with a 500.
 using handler = std::function<void(served_request, reply)>;
+
+inline constexpr std::size_t apart_bytes = std::size_t{64} << 10U;
+
+// What is decided by the head of a request that has a body, before the body is taken.
+struct body_admission {
+    std::size_t bytes_max = std::numeric_limits<std::size_t>::max(); // besides the server's own
+    std::optional<http::response> refusal = {};                      // sent instead
+};
+// Called on a thread that serves many connections: must not block.
+using doorkeeper = std::function<body_admission(const http::request_head&)>;
 
 } // namespace semel::edge

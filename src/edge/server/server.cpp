@@ -1,5 +1,6 @@
 #include "edge/server/server.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "edge/server/listener.hpp"
@@ -16,6 +17,13 @@ http::response internal_error() {
             .headers = {{"Content-Type", "application/problem+json"}},
             .body = R"({"type":"about:blank","title":"Internal Server Error","status":500})"};
 }
+
+// What is shared by the requests of one server.
+struct handling {
+    handler answers;
+    doorkeeper door;
+    crew& workers;
+};
 
 class handled;
 
@@ -39,22 +47,31 @@ private:
 // One request on its way to the handler and back.
 class handled final : public exchange, public std::enable_shared_from_this<handled> {
 public:
-    handled(session& client, const handler& answers) : client_(&client), answers_(answers) {}
+    handled(session& client, const handling& by) : client_(&client), by_(by) {}
 
-    void start() override { client_->collect(client_->options().body_bytes_max); }
+    void start() override {
+        std::size_t bytes_max = client_->options().body_bytes_max;
+        if (by_.door && client_->framing().how != http::body_framing::by::nothing) {
+            body_admission says = by_.door(client_->head());
+            if (says.refusal) return client_->send(*std::move(says.refusal));
+            bytes_max = std::min(bytes_max, says.bytes_max);
+        }
+        client_->collect(bytes_max);
+    }
 
     void on_whole(std::string body) override {
+        const bool large = body.size() > apart_bytes;
         share_ = client_->take_body_share();
         served_request what{.what = {.head = client_->take_request_head(), .body = std::move(body)},
                             .peer = client_->peer().address,
                             .trust = client_->peer().trust,
                             .tls = client_->tls()};
         replier answer{shared_from_this(), client_->home().shared_from_this()};
-        try {
-            answers_(std::move(what), std::move(answer));
-        } catch (...) {
-            // The reply went with the stack, and its destructor has said 500.
-        }
+        if (!large) return call(by_.answers, std::move(what), std::move(answer));
+        by_.workers.run_apart(
+            [&answers = by_.answers, what = std::move(what), answer = std::move(answer)]() mutable {
+                call(answers, std::move(what), std::move(answer));
+            });
     }
     void on_end(ending) override { client_ = nullptr; }
 
@@ -63,8 +80,16 @@ public:
     }
 
 private:
+    static void call(const handler& answers, served_request what, replier answer) {
+        try {
+            answers(std::move(what), std::move(answer));
+        } catch (...) {
+            // The reply went with the stack, and its destructor has said 500.
+        }
+    }
+
     session* client_; // null when it has ended
-    const handler& answers_;
+    const handling& by_;
     budget_share share_; // of the body, which the handler has until it answers
 };
 
@@ -76,28 +101,31 @@ void replier::operator()(http::response answer) {
 
 class handler_service final : public service {
 public:
-    explicit handler_service(handler answers) : answers_(std::move(answers)) {}
+    explicit handler_service(handling by) : by_(std::move(by)) {}
     std::shared_ptr<exchange> open(session& client) override {
-        return std::make_shared<handled>(client, answers_);
+        return std::make_shared<handled>(client, by_);
     }
 
 private:
-    const handler answers_;
+    const handling by_;
 };
 
 } // namespace
 
 struct server::parts {
-    parts(unsigned threads, handler answers) : serves(std::move(answers)), workers(threads, tick) {}
+    parts(unsigned threads, handler answers, doorkeeper door)
+        : serves({.answers = std::move(answers), .door = std::move(door), .workers = workers}),
+          workers(threads, tick, crew::apart::threads) {}
 
     handler_service serves;
     crew workers;
     std::unique_ptr<listener> listens;
 };
 
-result<std::unique_ptr<server>> server::start(server_options options, handler answers) {
+result<std::unique_ptr<server>> server::start(server_options options, handler answers,
+                                              doorkeeper door) {
     if (auto fine = check(options); !fine) return std::move(fine).error();
-    auto made = std::make_unique<parts>(options.threads, std::move(answers));
+    auto made = std::make_unique<parts>(options.threads, std::move(answers), std::move(door));
     auto listens = listener::open(made->workers, std::move(options), made->serves);
     if (!listens) return std::move(listens).error();
     made->listens = *std::move(listens);

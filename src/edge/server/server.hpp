@@ -18,8 +18,9 @@ namespace semel::edge {
 class server {
 public:
     // Listens and serves from here on. Errors: a wrong option, an address that cannot be listened
-    // on, a TLS file that cannot be used.
-    static result<std::unique_ptr<server>> start(server_options options, handler answers);
+    // on, a TLS file that cannot be used. Without a doorkeeper every body is taken.
+    static result<std::unique_ptr<server>> start(server_options options, handler answers,
+                                                 doorkeeper door = {});
     ~server();
 
     // Where it listens, with the port that was chosen.

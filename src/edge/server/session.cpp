@@ -170,6 +170,8 @@ void session::open_exchange() {
 // ------------------------------------------------------------------------------------
 
 void session::collect(std::size_t bytes_max) {
+    const bool announced = framing_.how == http::body_framing::by::length;
+    if (announced && framing_.length > bytes_max) return refuse_large(bytes_max);
     wanted_ = wanted::whole;
     whole_.clear();
     whole_share_ = budget_share{options().buffered};
@@ -183,9 +185,7 @@ void session::take_whole() {
         const auto got = body_.take(in_.view());
         if (body_failed()) return;
         if (got.content.size() > whole_max_ - whole_.size()) {
-            end_exchange(exchange::ending::gone);
-            return refuse({.kind = http::problem_kind::body_too_large,
-                           .detail = "at most " + std::to_string(whole_max_) + " bytes"});
+            return refuse_large(whole_max_);
         }
         if (!whole_share_.grow_to(whole_.size() + got.content.size())) return refuse_overload();
         whole_.append(got.content);
@@ -208,6 +208,12 @@ void session::read_more(std::size_t bytes_so_far) {
         std::min(body_since_ + options().times.body + earned, clock::now() + options().times.body);
     if (!invited_) invite();
     read(body_.remaining() > usual_buffer ? stream_buffer : usual_buffer);
+}
+
+void session::refuse_large(std::size_t bytes_max) {
+    end_exchange(exchange::ending::gone);
+    refuse({.kind = http::problem_kind::body_too_large,
+            .detail = "at most " + std::to_string(bytes_max) + " bytes"});
 }
 
 // Whoever comes while there is no room comes again; those whose body is being taken go on.

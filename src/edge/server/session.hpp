@@ -86,6 +86,7 @@ private:
     void take_piece();
     void read_more(std::size_t bytes_so_far);
     void discard();
+    void refuse_large(std::size_t bytes_max);
     void refuse_overload();
     bool body_failed();
 

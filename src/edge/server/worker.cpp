@@ -89,9 +89,10 @@ void worker::tick() {
     });
 }
 
-crew::crew(unsigned threads, duration tick) {
+crew::crew(unsigned threads, duration tick, apart also) {
     const unsigned count =
         threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+    if (also == apart::threads) apart_.emplace(std::max(1U, count / 2));
     for (unsigned i = 0; i < count; ++i) workers_.push_back(std::make_shared<worker>());
     for (const auto& one : workers_) one->start(tick);
 }
@@ -104,6 +105,9 @@ crew::~crew() {
 void crew::stop() {
     for (const auto& one : workers_) one->context().stop();
     for (const auto& one : workers_) one->stop();
+    if (!apart_) return;
+    apart_->stop();
+    apart_->join();
 }
 
 } // namespace semel::edge

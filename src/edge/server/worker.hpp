@@ -6,8 +6,10 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -112,7 +114,9 @@ private:
 // The workers of one server.
 class crew {
 public:
-    crew(unsigned threads, duration tick);
+    // With or without threads for run_apart: half as many as workers, and one at the least.
+    enum class apart : std::uint8_t { none, threads };
+    crew(unsigned threads, duration tick, apart also = apart::none);
     ~crew();
     crew(const crew&) = delete;
     crew& operator=(const crew&) = delete;
@@ -120,12 +124,16 @@ public:
     [[nodiscard]] std::size_t size() const { return workers_.size(); }
     [[nodiscard]] worker& operator[](std::size_t index) { return *workers_[index]; }
     [[nodiscard]] worker& next() { return *workers_[turn_++ % workers_.size()]; }
+    // For what would keep a worker from its other connections: on a thread that has none; any
+    // thread. After stop() it is dropped instead.
+    template <class What> void run_apart(What what) { asio::post(*apart_, std::move(what)); }
     // Ends all threads. The destructor also drops what was under way.
     void stop();
 
 private:
     std::vector<std::shared_ptr<worker>> workers_; // shared with answers under way
     std::size_t turn_ = 0;
+    std::optional<asio::thread_pool> apart_;
 };
 
 } // namespace semel::edge

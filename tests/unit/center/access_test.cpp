@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "center/desk.hpp"
+#include "support/hostile_json.hpp"
 
 namespace semel::edge::center_test {
 namespace {
 
+using namespace std::chrono_literals;
 using namespace std::string_view_literals;
 using testing::HasSubstr;
 
@@ -178,6 +180,53 @@ TEST(CenterInput, DeepNestingIsNoTrouble) {
         R"({"operation":"O","key":"k","attributes":)" + std::string(100'000, '[');
 
     EXPECT_EQ(at.send("/v1/begin", deep, {})->status, 400);
+}
+
+TEST(CenterInput, HostileTextsAreAnsweredSoon) {
+    desk at;
+    for (const auto& [name, text] : support::hostile_jsons()) {
+        for (const std::string path : {"/v1/begin", "/v1/batch"}) {
+            const auto took = support::time_of(
+                [&, &text = text] { EXPECT_EQ(at.send(path, text, {})->status, 400); });
+            EXPECT_LT(took, 1s) << name << " " << path;
+        }
+    }
+}
+
+// ---- before a body is taken
+
+std::optional<int> refused_at(const doorkeeper& door, std::string method, std::string path,
+                              const std::string& token) {
+    http::request_head head{.method = std::move(method), .target = std::move(path)};
+    if (!token.empty()) head.headers.add("Authorization", "Bearer " + token);
+    const body_admission says = door(head);
+    return says.refusal ? std::optional{says.refusal->status} : std::nullopt;
+}
+
+TEST(CenterDoor, AsksForTheTokenFirst) {
+    desk at;
+    const auto door = at.center->door();
+
+    for (const std::string path : {"/v1/begin", "/v1/complete", "/v1/batch"}) {
+        EXPECT_EQ(refused_at(door, "POST", path, ""), 401) << path;
+        EXPECT_EQ(refused_at(door, "POST", path, "nonsense"), 401) << path;
+        EXPECT_EQ(refused_at(door, "POST", path, "reader"), 403) << path;
+        EXPECT_EQ(refused_at(door, "POST", path, "user"), std::nullopt) << path;
+    }
+    EXPECT_EQ(at.center->counts().refused, 9U);
+}
+
+TEST(CenterDoor, BodiesOfRequestsThatTakeNoneAreSmall) {
+    desk at;
+    const auto door = at.center->door();
+    const auto room = [&](std::string method, std::string path) {
+        return door({.method = std::move(method), .target = std::move(path)}).bytes_max;
+    };
+
+    EXPECT_EQ(room("GET", "/v1/records"), 1'024U);
+    EXPECT_EQ(room("GET", "/v1/begin"), 1'024U);
+    EXPECT_EQ(room("POST", "/v1/nothing"), 1'024U);
+    EXPECT_EQ(room("POST", "/openapi.json"), 1'024U);
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 #include "counter_desk.hpp"
+#include "support/hostile_json.hpp"
 
 namespace semel::edge::console_test {
 namespace {
@@ -153,6 +154,56 @@ TEST(ConsoleAccess, SessionsAreBoundedAndTheOldestGoesFirst) {
     EXPECT_TRUE(all.find(second.id, start + 3s));
     EXPECT_TRUE(all.find(third.id, start + 3s));
     EXPECT_FALSE(all.find(third.id, start + 2s + 1h));
+}
+
+// ---- before a body is taken
+
+body_admission at_door(counter_desk& desk, std::string path, http::header_list headers) {
+    return desk.pages->door()(
+        {.method = "POST", .target = desk.api_at(std::move(path)), .headers = std::move(headers)});
+}
+
+TEST(ConsoleDoor, TakesLargeBodiesOnlyFromAdmins) {
+    counter_desk desk;
+    const auto status = [&](const std::string& path, const std::string& token) {
+        const auto says = at_door(desk, path, {{"Authorization", "Bearer " + token}});
+        return says.refusal ? says.refusal->status : 200;
+    };
+
+    for (const std::string path : {"record/resolve", "record/remove", "outbox/requeue", "else"}) {
+        EXPECT_EQ(at_door(desk, path, {}).refusal->status, 401) << path;
+        EXPECT_EQ(status(path, "nonsense"), 401) << path;
+        EXPECT_EQ(status(path, "reader"), 403) << path;
+        EXPECT_EQ(status(path, "admin"), 200) << path;
+    }
+    EXPECT_TRUE(at_door(desk, "record/resolve", {}).refusal->headers.contains("X-Frame-Options"));
+}
+
+TEST(ConsoleDoor, TheBodyOfASignInIsSmall) {
+    counter_desk desk;
+
+    const body_admission says = at_door(desk, "session", {});
+
+    EXPECT_FALSE(says.refusal);
+    EXPECT_EQ(says.bytes_max, 1'024U);
+    EXPECT_EQ(desk.pages->door()({.method = "GET", .target = "/"}).bytes_max, 1'024U);
+}
+
+TEST(ConsoleInput, HostileTextsAreAnsweredSoon) {
+    counter_desk desk;
+    for (const auto& [name, text] : support::hostile_jsons()) {
+        for (const std::string& path : {std::string{"session"}, "record/resolve?" + payment_at}) {
+            const auto took = support::time_of([&, &text = text] {
+                const auto got = desk.send({.method = "POST",
+                                            .path = desk.api_at(path),
+                                            .headers = {{"Authorization", "Bearer admin"},
+                                                        {"Content-Type", "application/json"}},
+                                            .body = text});
+                EXPECT_EQ(got.status, 400) << name << " " << path;
+            });
+            EXPECT_LT(took, 1s) << name << " " << path;
+        }
+    }
 }
 
 } // namespace
