@@ -6,6 +6,7 @@
 #include "edge/gateway/gateway.hpp"
 #include "gateway_arguments.hpp"
 #include "http_probe.hpp"
+#include "last_exit.hpp"
 #include "opened.hpp"
 #include "semel/engine.hpp"
 #include "semel/open.hpp"
@@ -44,6 +45,7 @@ void serve(const gateway_arguments& with) {
               << store_kind(with.store) << std::endl;
     static_cast<void>(stop.next());
     stop.release();
+    end_within(options.drain_time + closing_time);
     if (gateway->drain() == edge::drained::all) {
         std::cout << "semel gateway: drained" << std::endl;
         return;

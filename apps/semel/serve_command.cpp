@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "configuration.hpp"
 #include "demo_shop.hpp"
+#include "last_exit.hpp"
 #include "service.hpp"
 #include "signals.hpp"
 
@@ -18,6 +19,7 @@ struct arguments {
 void run(service& all, signals& asked) {
     while (asked.next() == SIGHUP) all.reload_tokens();
     asked.release();
+    end_within(all.drain_time() + closing_time);
     if (all.drain() == edge::drained::all) {
         std::cout << "semel serve: drained" << std::endl;
         return;

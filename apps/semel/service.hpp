@@ -36,6 +36,7 @@ public:
     void allow(std::string_view token, http::grant gives);
     // Where the console is; empty: nowhere.
     [[nodiscard]] std::string console_url() const;
+    [[nodiscard]] duration drain_time() const { return config_.server.drain; }
     // Not ready any more, nobody waits, what is under way ends. Blocks.
     [[nodiscard]] edge::drained drain();
 
