@@ -1,12 +1,18 @@
 #include "semel/fingerprint.hpp"
 
+#include <algorithm>
+
 #include "fingerprint/sha256.hpp"
 
 namespace semel {
 namespace {
 
+// A rule about the body alone: how much memory there is must not show in a fingerprint.
+constexpr std::size_t form_fields_max = 100'000;
+
 // With their NUL bytes: no JSON text and no form starts like this.
 constexpr std::string_view not_json_tag{"semel:not-json\0", 15};
+constexpr std::string_view no_form_tag{"semel:no-form\0", 14};
 constexpr std::string_view parts_tag{"semel:parts\0", 12};
 
 } // namespace
@@ -22,6 +28,8 @@ fingerprint fingerprint::json(std::string_view body, const json_options& options
 }
 
 fingerprint fingerprint::form(std::string_view body, const digest_options& options) {
+    const auto separators = static_cast<std::size_t>(std::count(body.begin(), body.end(), '&'));
+    if (separators >= form_fields_max) return detail::digest(options.secret, {no_form_tag, body});
     return detail::digest(options.secret, {canonical_form(body)});
 }
 

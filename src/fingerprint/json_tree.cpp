@@ -89,11 +89,10 @@ public:
     bool Null() { return leaf(json_kind::null_value); }
     bool Bool(bool value) { return leaf(value ? json_kind::true_value : json_kind::false_value); }
     bool String(const char* text, rapidjson::SizeType size, bool /*copy*/) {
-        leaf(json_kind::string);
-        return keep({text, size}, tree_.pending_.back().value);
+        return leaf(json_kind::string) && keep({text, size}, tree_.pending_.back().value);
     }
     bool RawNumber(const char* text, rapidjson::SizeType size, bool /*copy*/) {
-        leaf(json_kind::number);
+        if (!leaf(json_kind::number)) return false;
         const std::size_t start = tree_.text_.size();
         if (append_number(tree_.text_, {text, size}, options_.numbers) != number_outcome::written) {
             return stop(errc::invalid_argument, stream_.Tell() - size,
@@ -131,6 +130,10 @@ private:
 
     // A member's node was made by its name; an element's or the root's is made here.
     bool leaf(json_kind kind) {
+        if (++values_ > json_values_max) {
+            return stop(errc::limit_exceeded, stream_.Tell(),
+                        "more than " + std::to_string(json_values_max) + " values");
+        }
         const bool named = !tree_.open_.empty() && tree_.open_.back() == json_kind::object;
         if (!named) tree_.pending_.emplace_back();
         tree_.pending_.back().kind = kind;
@@ -152,7 +155,7 @@ private:
             return stop(errc::limit_exceeded, stream_.Tell(),
                         "nested deeper than " + std::to_string(options_.depth_max));
         }
-        leaf(kind);
+        if (!leaf(kind)) return false;
         tree_.open_.push_back(kind);
         return true;
     }
@@ -191,6 +194,7 @@ private:
     std::string_view source_;
     const canonical_options& options_;
     rapidjson::MemoryStream stream_;
+    std::size_t values_ = 0;
     std::optional<failure> why_;
 };
 

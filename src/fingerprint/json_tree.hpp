@@ -30,6 +30,10 @@ struct text_slice {
     std::uint32_t size = 0;
 };
 
+// A value takes up to 100 bytes beside the text while it is read. The bound is a rule of the
+// document alone, since it decides how the document is compared.
+inline constexpr std::size_t json_values_max = 250'000;
+
 struct json_node {
     text_slice name = {};          // of a member; unescaped
     text_slice value = {};         // string (unescaped) or number; for containers the children

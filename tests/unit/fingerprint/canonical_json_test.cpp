@@ -1,5 +1,6 @@
 #include "semel/canonical_json.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace semel {
@@ -124,6 +125,24 @@ TEST(CanonicalJson, RefusesMoreThanTheSizeLimit) {
     EXPECT_EQ(canonical("[12]", tiny), "[12]");
     EXPECT_EQ(canonical("[123]", tiny),
               "refused: limit_exceeded: at byte offset 4: longer than 4 bytes");
+}
+
+TEST(CanonicalJson, RefusesMoreThanAQuarterOfAMillionValues) {
+    const auto array_of = [](std::size_t count, std::string_view one) {
+        std::string text = "[";
+        while (count-- > 0) text.append(one).append(",");
+        text.back() = ']';
+        return text;
+    };
+    for (const std::string_view one : {"0", "[]", "{}", "\"\"", "null"}) {
+        const std::string most = array_of(249'999, one);
+
+        EXPECT_EQ(canonical(most), most) << one;
+        EXPECT_THAT(canonical(array_of(250'000, one)),
+                    testing::HasSubstr("more than 250000 values"));
+    }
+    EXPECT_FALSE(canonical_json(array_of(125'000, "[0]")).has_value());
+    EXPECT_TRUE(canonical_json(array_of(124'999, "[0]")).has_value());
 }
 
 TEST(CanonicalJson, WritesDeepDocumentsWithoutRecursion) {

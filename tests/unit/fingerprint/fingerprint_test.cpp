@@ -77,6 +77,27 @@ TEST(Fingerprint, CanonicalFormIsDecodedSortedAndEncodedAgain) {
     EXPECT_EQ(canonical_form("&"), "");
 }
 
+// A rule of the body alone: it must not depend on how much memory there is.
+TEST(Fingerprint, BodiesOfVeryManyPartsCountAsBytes) {
+    const auto repeated = [](std::size_t count, std::string_view unit) {
+        std::string text;
+        while (count-- > 0) text += unit;
+        return text;
+    };
+    const std::string few = repeated(99'999, "a&") + "b";
+    const std::string many = repeated(100'000, "a&") + "b";
+
+    EXPECT_EQ(fingerprint::form(few), fingerprint::form("b&" + repeated(99'998, "a&") + "a"));
+    EXPECT_NE(fingerprint::form(many), fingerprint::form("b&" + repeated(99'999, "a&") + "a"));
+    EXPECT_EQ(fingerprint::form(many),
+              fingerprint::raw("semel:no-form" + std::string(1, '\0') + many));
+
+    const std::string values = "[" + repeated(249'998, "1,") + "1]";
+    const std::string more = "[" + repeated(249'999, "1,") + "1]";
+    EXPECT_EQ(fingerprint::json(values), fingerprint::json(values + " "));
+    EXPECT_NE(fingerprint::json(more), fingerprint::json(more + " "));
+}
+
 TEST(Fingerprint, FieldsCannotBeShiftedIntoEachOther) {
     EXPECT_NE(fingerprint::form("a=1%26b%3D2"), fingerprint::form("a=1&b=2"));
 }
