@@ -38,7 +38,7 @@ struct gateway_arguments {
     std::string tls_certificate = {}, tls_key = {}, client_ca = {};
     bool require_client_certificate = false;
     unsigned threads = 0;
-    std::size_t connections = 10'000, connections_per_address = 0;
+    std::size_t connections = 10'000, connections_per_address = 2'500;
     std::size_t buffered_max = edge::default_buffered_bytes_max;
 };
 

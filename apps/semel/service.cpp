@@ -16,7 +16,6 @@ service::service(config::config with)
       log_(make_spdlog_logger({.level = config_.log.level, .format = config_.log.format})),
       timers_(make_system_runtime()),
       tokens_(std::make_shared<config::live_tokens>()),
-      buffered_(std::make_shared<edge::byte_budget>(config_.limits.buffered_bytes_max)),
       mismatches_(std::make_shared<edge::mismatch_log>()) {
     show_keys(config_.log.keys);
     if (!config_.tenants.tokens.empty()) read_tokens();
@@ -31,13 +30,12 @@ service::service(config::config with)
         center_.emplace(engine_->records(), *timers_, std::move(center_with));
         auto options = server_options_of(config_, log_, config_.center.listen);
         options.body_bytes_max = config_.center.body_bytes_max;
-        options.buffered = buffered_;
+        options.buffered_bytes_max = config_.center.buffered_bytes_max;
         center_server_ =
             opened(edge::server::start(std::move(options), center_->requests(), center_->door()));
     }
     if (!config_.gateway.upstream.empty()) {
         auto options = gateway_options_of(config_, log_, tenants_of(config_.tenants, tokens_));
-        options.server.buffered = buffered_;
         gateway_ = opened(edge::gateway::start(std::move(options), *engine_));
     }
     relays_.emplace(config_, log_);

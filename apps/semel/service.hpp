@@ -54,7 +54,6 @@ private:
     const std::shared_ptr<runtime> timers_; // shared by nobody else; see the center's contract
     store_meters meters_;
     const std::shared_ptr<config::live_tokens> tokens_;    // shared with the gateway and the center
-    const std::shared_ptr<edge::byte_budget> buffered_;    // shared with the gateway and the center
     const std::shared_ptr<edge::mismatch_log> mismatches_; // shared with engine, center, console
     std::optional<semel::engine> engine_;
     std::optional<edge::center> center_;

@@ -82,6 +82,7 @@ edge::server_options server_options_of(const config::config& from,
                               .times = {.head = server.head_timeout,
                                         .idle = server.idle_timeout,
                                         .body = server.body_timeout,
+                                        .body_max = server.body_time_max,
                                         .write = server.write_timeout},
                               .log = log};
     for (const std::string& one : from.tenants.trusted) {

@@ -28,10 +28,11 @@ struct server_section {
     std::string tls_key = {};
     std::string tls_client_ca = {};
     std::size_t connections_max = 10'000;
-    std::size_t connections_per_address_max = 0; // no bound
+    std::size_t connections_per_address_max = 2'500; // 0: no bound
     std::size_t head_bytes_max = std::size_t{32} << 10U;
     duration head_timeout = std::chrono::seconds{10};
     duration body_timeout = std::chrono::seconds{30};
+    duration body_time_max = std::chrono::minutes{5};
     duration write_timeout = std::chrono::seconds{30};
     duration idle_timeout = std::chrono::seconds{60};
     duration drain = std::chrono::seconds{30};
@@ -73,6 +74,7 @@ struct center_section {
     bool enabled = false;
     std::string listen = "127.0.0.1:7072";
     std::size_t body_bytes_max = std::size_t{8} << 20U;
+    std::size_t buffered_bytes_max = std::size_t{64} << 20U;
     std::size_t batch_max = 256;
     duration wait_max = std::chrono::seconds{30};
     std::size_t waiters_max = 10'000;

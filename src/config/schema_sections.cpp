@@ -61,12 +61,17 @@ fields server_fields(server_section& to) {
                                      "that shows one is trusted. Empty: none is asked for"},
                    to.tls_client_ca),
         count_field({"connections_max", "connections at the same time"}, to.connections_max),
-        count_field({"connections_per_address_max",
-                     "of them from one address; 0: no bound. Trusted peers are not counted"},
-                    to.connections_per_address_max, zero::allowed),
+        count_field(
+            {"connections_per_address_max",
+             "of them from one address, or from IPv6 addresses with the same first 64 bits; "
+             "0: no bound. Trusted peers are not counted"},
+            to.connections_per_address_max, zero::allowed),
         size_field({"head_bytes_max", "request line and headers"}, to.head_bytes_max),
         duration_field({"head_timeout", "until the head of a request is there"}, to.head_timeout),
         duration_field({"body_timeout", "how long a body may stop coming"}, to.body_timeout),
+        duration_field({"body_time_max", "for the whole of a body that is held until it is "
+                                         "complete: of protected requests, and at the center"},
+                       to.body_time_max),
         duration_field({"write_timeout", "how long an answer may stop being taken"},
                        to.write_timeout),
         duration_field({"idle_timeout", "between two requests of a connection"}, to.idle_timeout),
@@ -145,6 +150,9 @@ fields center_fields(center_section& to) {
         flag_field({"enabled", "serve the center API"}, to.enabled),
         text_field({"listen", "its address and port"}, to.listen),
         size_field({"body_bytes_max", "of a request"}, to.body_bytes_max),
+        size_field({"buffered_bytes_max", "bodies that are held, of all requests; apart from those "
+                                          "of the gateway"},
+                   to.buffered_bytes_max),
         count_field({"batch_max", "items of one batch"}, to.batch_max),
         duration_field({"wait_max", "the longest `wait` of a begin"}, to.wait_max, zero::allowed),
         count_field({"waiters_max", "begins that wait at the same time"}, to.waiters_max),
@@ -166,8 +174,9 @@ fields limits_fields(limits_section& to) {
                     to.waiters_per_key_max),
         count_field({"waiters_max", "repeats that wait, of all requests"}, to.waiters_max),
         count_field({"executions_max", "protected requests under way"}, to.executions_max),
-        size_field({"buffered_bytes_max", "bodies that are held, of all requests and answers; "
-                                          "above it a request gets 503"},
+        size_field({"buffered_bytes_max", "bodies that are held, of all requests of the gateway "
+                                          "and their answers; above it the slowest body gets 503, "
+                                          "or else the new one"},
                    to.buffered_bytes_max),
     };
 }

@@ -1,9 +1,13 @@
 // Bounds on what clients may hold of the server: bodies and connections.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "edge/server/address_book.hpp"
 #include "edge/server/byte_budget.hpp"
+#include "edge/server/handler.hpp"
 #include "http/support/rig.hpp"
+#include "support/hostile_json.hpp"
 
 namespace semel::edge::bounds_test {
 namespace {
@@ -119,6 +123,153 @@ TEST(ByteBudget, SharesAreGivenBackWhateverBecomesOfThem) {
     EXPECT_EQ(all->taken(), 0U);
 }
 
+// ---- who gives way
+
+budget_share coming(const std::shared_ptr<byte_budget>& all, std::uint64_t from,
+                    std::chrono::milliseconds age, std::size_t bytes) {
+    budget_share made{all};
+    made.comes_from(from, byte_budget::clock::now() - age);
+    EXPECT_TRUE(made.grow_to(bytes));
+    return made;
+}
+
+TEST(ByteBudget, TheSlowestBodyOfTheAddressThatHoldsTheMostGivesWay) {
+    const auto all = std::make_shared<byte_budget>(100'000, 1s);
+    const auto fast = coming(all, 1, 10s, 35'000);
+    const auto slow = coming(all, 1, 100s, 35'000);
+    const auto small = coming(all, 2, 1'000s, 20'000);
+
+    const auto newcomer = coming(all, 3, 0s, 30'000);
+
+    EXPECT_FALSE(fast.was_cut());
+    EXPECT_TRUE(slow.was_cut());
+    EXPECT_FALSE(small.was_cut());
+    EXPECT_EQ(all->taken(), 85'000U);
+}
+
+TEST(ByteBudget, NobodyGivesWayToOneThatHoldsMore) {
+    const auto all = std::make_shared<byte_budget>(100'000, 1s);
+    const auto small = coming(all, 1, 100s, 30'000);
+    auto large = coming(all, 2, 10s, 60'000);
+
+    EXPECT_FALSE(large.grow_to(80'000));
+
+    EXPECT_FALSE(small.was_cut());
+    EXPECT_EQ(all->taken(), 90'000U);
+}
+
+TEST(ByteBudget, OfOneAddressTheSlowerGivesWay) {
+    const auto all = std::make_shared<byte_budget>(100'000, 1s);
+    auto slow = coming(all, 1, 100s, 60'000);
+    auto fast = coming(all, 1, 2s, 30'000);
+
+    EXPECT_FALSE(slow.grow_to(80'000));
+    EXPECT_TRUE(fast.grow_to(50'000));
+
+    EXPECT_TRUE(slow.was_cut());
+    EXPECT_FALSE(slow.grow_to(60'001));
+    EXPECT_FALSE(slow.settle());
+}
+
+TEST(ByteBudget, NobodyGivesWayWhereThatIsNotEnough) {
+    const auto all = std::make_shared<byte_budget>(100'000, 1s);
+    EXPECT_TRUE(all->take(60'000)); // answers
+    const auto slow = coming(all, 1, 100s, 30'000);
+    budget_share newcomer{all};
+    newcomer.comes_from(1, byte_budget::clock::now());
+
+    EXPECT_FALSE(newcomer.grow_to(50'000));
+    EXPECT_FALSE(slow.was_cut());
+    EXPECT_TRUE(newcomer.grow_to(40'000));
+    EXPECT_TRUE(slow.was_cut());
+}
+
+TEST(ByteBudget, NewAndWholeBodiesStay) {
+    const auto all = std::make_shared<byte_budget>(100'000, 1s);
+    auto whole = coming(all, 1, 100s, 60'000);
+    EXPECT_TRUE(whole.settle());
+    const auto fresh = coming(all, 1, 500ms, 30'000);
+    budget_share newcomer{all};
+    newcomer.comes_from(2, byte_budget::clock::now());
+
+    EXPECT_FALSE(newcomer.grow_to(20'000));
+    EXPECT_TRUE(newcomer.grow_to(10'000));
+
+    EXPECT_FALSE(whole.was_cut());
+    EXPECT_FALSE(fresh.was_cut());
+}
+
+TEST(ByteBudget, WorkUnderWayIsCountedAndNotRefused) {
+    const auto all = std::make_shared<byte_budget>(100'000);
+    {
+        budget_share working{all};
+        working.hold(150'000);
+        EXPECT_EQ(all->taken(), 150'000U);
+        EXPECT_FALSE(all->take(1));
+    }
+    EXPECT_EQ(all->taken(), 0U);
+}
+
+// One client, a byte short of the end, would otherwise lock everybody out for as long as it likes.
+TEST(BodyRoom, IsTakenFromBodiesThatDoNotComeOn) {
+    rig all{{.adjust = [](gateway_options& options) {
+        options.server.buffered = std::make_shared<byte_budget>(room, 50ms);
+        options.server.times.linger = 200ms;
+    }}};
+    std::vector<client> holds;
+    for (int i = 0; i < 4; ++i) {
+        holds.emplace_back(all.port());
+        holds.back().send(beginning_of("h" + std::to_string(i), 25'000, 24'999));
+    }
+    ASSERT_TRUE(eventually([&] { return all.gateway().counts().server.buffered == 4 * 24'999; }));
+    std::this_thread::sleep_for(1s);
+
+    EXPECT_EQ(all.post("b", std::string(60'000, 'x')).status, 201);
+
+    EXPECT_TRUE(eventually([&] { return all.gateway().counts().server.overloaded == 3; }));
+    EXPECT_TRUE(eventually([&] { return all.gateway().counts().server.buffered == 24'999; }));
+}
+
+TEST(BodyTime, OfABodyThatIsHeldHasAnEnd) {
+    rig all{{.adjust = [](gateway_options& options) {
+        options.server.times.body_max = 500ms;
+        options.server.times.body_rate_min = 1;
+    }}};
+    client slow{all.port()};
+    slow.send(beginning_of("a", 90'000, 80'000));
+    for (int i = 0; i < 20; ++i) {
+        slow.send("x");
+        std::this_thread::sleep_for(50ms);
+    }
+
+    EXPECT_EQ(slow.receive().status, 408);
+    EXPECT_EQ(all.behind.requests(), 0);
+}
+
+// ---- bodies that take long to be compared
+
+TEST(LargeBody, IsExecutedOnceAndReplayed) {
+    rig all;
+    std::string body = "[0";
+    while (body.size() < apart_bytes * 2) body += ",0";
+    body += "]";
+
+    EXPECT_EQ(all.post("k", body).body, "order 1");
+    EXPECT_EQ(all.post("k", body + " ").body, "order 1");
+    EXPECT_EQ(all.post("k", body + "x").problem(), "422 mismatch");
+    EXPECT_TRUE(eventually([&] { return all.gateway().counts().server.buffered == 0; }));
+}
+
+TEST(LargeBody, HostileOnesAreAnsweredSoon) {
+    rig all;
+    for (const auto& [name, text] : semel::support::hostile_jsons()) {
+        const auto took = semel::support::time_of([&, &key = name, &body = text] {
+            EXPECT_EQ(all.post('"' + std::string{key} + '"', body).status, 201) << key;
+        });
+        EXPECT_LT(took, 1s) << name;
+    }
+}
+
 // ---- connections of one address
 
 TEST(ConnectionsPerAddress, AreBoundedAndCounted) {
@@ -150,6 +301,15 @@ TEST(ConnectionsPerAddress, OfTrustedPeersAreNotBounded) {
         some.emplace_back(all.port());
         EXPECT_EQ(some.back().ask(post_text({.key = "k"})).status, 201);
     }
+}
+
+TEST(Address, BlocksAreWhatOnePartyHas) {
+    EXPECT_EQ(block_of("192.0.2.1"), "192.0.2.1");
+    EXPECT_EQ(block_of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
+    EXPECT_EQ(block_of("2001:db8:1:2::9"), "2001:db8:1:2::/64");
+    EXPECT_EQ(block_of("2001:db8:1:3::9"), "2001:db8:1:3::/64");
+    EXPECT_EQ(block_of("::1"), "::/64");
+    EXPECT_EQ(block_of("fe80::1%lo"), "fe80::1%lo");
 }
 
 TEST(AddressBook, CountsEachAddressAlone) {

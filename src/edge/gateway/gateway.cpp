@@ -78,7 +78,9 @@ gateway_options completed(gateway_options options) {
 
 struct gateway::parts {
     parts(std::shared_ptr<gateway_state> made, unsigned threads)
-        : state(std::move(made)), serves(state), workers(threads, tick, crew::apart::threads) {}
+        : state(std::move(made)), serves(state), workers(threads, tick, crew::apart::threads) {
+        state->workers = &workers;
+    }
 
     // Sockets belong to the workers' contexts and go before them.
     ~parts() {

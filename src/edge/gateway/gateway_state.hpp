@@ -24,6 +24,7 @@ struct gateway_state {
     std::shared_ptr<logger> log;
     std::optional<boost::asio::ssl::context> tls = {};
     std::unordered_map<worker*, std::shared_ptr<upstream_pool>> pools = {}; // shared with workers
+    crew* workers = nullptr; // outlives the exchanges that run on it
 
     counter passed = {}, guarded = {}, refused = {}, bypassed = {}, unsent = {}, unanswered = {},
             probes = {}, resolved = {}, connects = {}, under_way = {};

@@ -5,6 +5,7 @@
 
 #include "edge/gateway/forwarding.hpp"
 #include "edge/gateway/probe.hpp"
+#include "edge/server/handler.hpp"
 #include "semel/http/problem.hpp"
 #include "semel/http/trace.hpp"
 
@@ -12,6 +13,14 @@ namespace semel::edge {
 namespace {
 
 using over = client_facts::over;
+
+// At most, while the fingerprint of a body is made: its text twice, and what the values of JSON
+// take. Few are made at the same time, so they are counted and not refused: how full the server is
+// must not show in a fingerprint.
+std::size_t digest_bytes(std::size_t body_bytes) {
+    constexpr std::size_t values_bytes_max = std::size_t{24} << 20U;
+    return 2 * body_bytes + std::min(50 * body_bytes, values_bytes_max);
+}
 
 } // namespace
 
@@ -34,7 +43,18 @@ void guarded::start() {
 void guarded::on_whole(std::string body) {
     body_ = std::move(body);
     body_share_ = client_->take_body_share();
-    if (auto no = http::add_body(call_, head_, body_)) return answer(std::move(no->answer));
+    if (body_.size() <= apart_bytes) return on_digest(http::add_body(call_, head_, body_));
+    // To compare a large body takes long, and other connections wait for this thread.
+    gateway_->workers->run_apart([self = shared_from_this()] {
+        budget_share working{self->gateway_->options.server.buffered};
+        working.hold(digest_bytes(self->body_.size()));
+        auto no = http::add_body(self->call_, self->head_, self->body_);
+        self->home_->post([self, no = std::move(no)]() mutable { self->on_digest(std::move(no)); });
+    });
+}
+
+void guarded::on_digest(std::optional<http::refusal> no) {
+    if (no) return answer(std::move(no->answer));
     gateway_->guarded.add();
     claim();
 }

@@ -31,6 +31,7 @@ private:
     using work_done = unique_function<void(detail::work_end)>;
 
     // ---- on its worker
+    void on_digest(std::optional<http::refusal> no);
     void claim();
     void execute(std::uint32_t attempt, work_done done);
     void pass_on(unique_function<void(http::settled)> then);

@@ -1,4 +1,4 @@
-// How many connections each address has.
+// How many connections each address has, or each block of addresses.
 #pragma once
 
 #include <cstddef>

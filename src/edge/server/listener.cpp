@@ -2,6 +2,8 @@
 
 #include <boost/asio/ip/v6_only.hpp>
 
+#include <functional>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -105,9 +107,11 @@ void listener::on_accepted(error_code failed, tcp::socket socket, worker& home) 
 }
 
 void listener::admit(tcp::socket socket, peer_facts peer, worker& home) {
+    const std::string block = block_of(peer.address);
+    peer.block = std::hash<std::string>{}(block);
     const std::size_t max = state_->options.connections_per_address_max;
     const bool counted = max > 0 && peer.trust == http::peer_trust::untrusted;
-    auto place = counted ? state_->addresses.enter(peer.address, max)
+    auto place = counted ? state_->addresses.enter(block, max)
                          : std::optional<address_book::place>{std::in_place};
     if (!place || state_->open.load() >= state_->options.connections_max) {
         state_->refused.add();

@@ -12,10 +12,11 @@ failure wrong(std::string_view option, std::string_view why) {
 }
 
 result<void> check_times(const server_times& times) {
-    const std::array<std::pair<std::string_view, duration>, 5> all = {
+    const std::array<std::pair<std::string_view, duration>, 6> all = {
         {{"times.head", times.head},
          {"times.idle", times.idle},
          {"times.body", times.body},
+         {"times.body_max", times.body_max},
          {"times.write", times.write},
          {"times.linger", times.linger}}};
     for (const auto& [name, time] : all) {

@@ -39,6 +39,8 @@ struct server_times {
     // takes over a part of it does not count.
     duration body = std::chrono::seconds{30};
     std::size_t body_rate_min = 1'024; // bytes per second
+    // For the whole of a body that is held until it is complete.
+    duration body_max = std::chrono::minutes{5};
     // The same for a client that reads.
     duration write = std::chrono::seconds{30};
     std::size_t write_rate_min = std::size_t{16} << 10U;
@@ -49,14 +51,17 @@ struct server_options {
     host_port listen = {.host = "127.0.0.1", .port = 0}; // port 0: any free one
     unsigned threads = 0;                                // 0: one per core
     std::size_t connections_max = 10'000;                // above: closed at once, and counted
-    // Of one address that is not trusted; zero: no bound of its own.
-    std::size_t connections_per_address_max = 0;
+    // Of one address that is not trusted, where IPv6 addresses with the same first 64 bits are one;
+    // zero: no bound of its own. A quarter of all: the others have room, and a proxy that is not
+    // among the trusted ones can still stand for many clients.
+    std::size_t connections_per_address_max = 2'500;
     std::vector<network> trusted = {}; // peers whose word counts
     std::optional<tls_server_options> tls = {};
     http::head_options heads = {};
     body_limits bodies = {};
     std::size_t body_bytes_max = std::size_t{8} << 20U; // of requests that handlers get whole
-    // Bodies that are held, of all connections together. Above: 503, and counted.
+    // Bodies that are held, of all connections together. Above: the slowest body of the address
+    // that holds the most gets a 503, and is counted; the new one does if there is none.
     std::size_t buffered_bytes_max = default_buffered_bytes_max;
     std::shared_ptr<byte_budget> buffered = {}; // to share one with other servers; none: its own
     server_times times = {};

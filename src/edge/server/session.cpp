@@ -187,12 +187,13 @@ void session::take_whole() {
         if (got.content.size() > whole_max_ - whole_.size()) {
             return refuse_large(whole_max_);
         }
-        if (!whole_share_.grow_to(whole_.size() + got.content.size())) return refuse_overload();
+        if (!make_room(whole_.size() + got.content.size())) return refuse_overload();
         whole_.append(got.content);
         in_.consume(got.used);
         if (got.used == 0) break;
     }
     if (body_.done()) {
+        if (!whole_share_.settle()) return refuse_overload();
         wanted_ = wanted::nothing;
         never_expire();
         const auto whole_for = exchange_; // as above
@@ -201,11 +202,19 @@ void session::take_whole() {
     read_more(whole_.size());
 }
 
-// A body may stop for a while, but keeps up its rate on the whole.
+bool session::make_room(std::size_t bytes) {
+    const bool counts = bytes > budget_share::free_bytes;
+    if (counts && !whole_share_.is_known()) whole_share_.comes_from(peer_.block, body_since_);
+    return whole_share_.grow_to(bytes);
+}
+
+// A body may stop for a while, but keeps up its rate on the whole. One that is held has an end in
+// any case.
 void session::read_more(std::size_t bytes_so_far) {
-    const auto earned = std::chrono::seconds{bytes_so_far / options().times.body_rate_min};
-    deadline_ =
-        std::min(body_since_ + options().times.body + earned, clock::now() + options().times.body);
+    const server_times& times = options().times;
+    const auto earned = std::chrono::seconds{bytes_so_far / times.body_rate_min};
+    deadline_ = std::min(body_since_ + times.body + earned, clock::now() + times.body);
+    if (wanted_ == wanted::whole) deadline_ = std::min(deadline_, body_since_ + times.body_max);
     if (!invited_) invite();
     read(body_.remaining() > usual_buffer ? stream_buffer : usual_buffer);
 }
@@ -216,7 +225,7 @@ void session::refuse_large(std::size_t bytes_max) {
             .detail = "at most " + std::to_string(bytes_max) + " bytes"});
 }
 
-// Whoever comes while there is no room comes again; those whose body is being taken go on.
+// There is no room for this body, or others have got its room.
 void session::refuse_overload() {
     server_->overloaded.add();
     end_exchange(exchange::ending::gone);

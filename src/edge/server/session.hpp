@@ -22,6 +22,7 @@ namespace semel::edge {
 
 struct peer_facts {
     std::string address = {}; // without port
+    std::uint64_t block = 0;  // the same for all addresses that one party has
     http::peer_trust trust = http::peer_trust::untrusted;
 };
 
@@ -83,6 +84,7 @@ private:
     void take_head();
     void open_exchange();
     void take_whole();
+    [[nodiscard]] bool make_room(std::size_t bytes);
     void take_piece();
     void read_more(std::size_t bytes_so_far);
     void discard();

@@ -179,6 +179,7 @@ void session::close() {
 }
 
 void session::on_tick(clock::time_point now) {
+    if (wanted_ == wanted::whole && whole_share_.was_cut()) return refuse_overload();
     if (now < deadline_ || closed_) return;
     never_expire();
     expired();

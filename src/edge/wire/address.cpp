@@ -114,6 +114,16 @@ std::optional<address_bytes> parse_address(std::string_view text) {
     return bytes;
 }
 
+std::string block_of(std::string_view address) {
+    in6_addr six{};
+    const bool is_six = inet_pton(AF_INET6, std::string{address}.c_str(), &six) == 1;
+    if (!is_six) return std::string{address};
+    std::memset(&six.s6_addr[8], 0, 8);
+    char text[INET6_ADDRSTRLEN] = {};
+    inet_ntop(AF_INET6, &six, text, sizeof text);
+    return std::string{text} + "/64";
+}
+
 result<network> network::parse(std::string_view text) {
     const std::size_t slash = text.find('/');
     const std::string_view base = text.substr(0, slash);

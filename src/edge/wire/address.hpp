@@ -38,6 +38,10 @@ struct base_url {
 using address_bytes = std::array<std::uint8_t, 16>;
 [[nodiscard]] std::optional<address_bytes> parse_address(std::string_view text);
 
+// The addresses that one party has: an IPv4 address alone, an IPv6 address with all that share its
+// first 64 bits. What is no address stays as it is.
+[[nodiscard]] std::string block_of(std::string_view address);
+
 // "10.0.0.0/8", "fd00::/8", "127.0.0.1".
 class network {
 public:
