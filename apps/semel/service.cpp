@@ -45,6 +45,12 @@ service::service(config::config with)
 
 void service::open_admin() {
     edge::admin_options pages{.metrics = [this] { return metrics(); }};
+    if (config_.server.metrics_token) {
+        pages.may_see_metrics = [tokens = tokens_](std::string_view token) {
+            const auto gives = tokens->find(token);
+            return gives && gives->may.allows(http::scope::read);
+        };
+    }
     if (config_.console.enabled) {
         auto with = console_options_of(config_, tokens_);
         with.numbers = [this] { return numbers(); };
@@ -99,7 +105,7 @@ std::string service::about() const {
         text += "semel serve: relay to " + url.substr(0, url.find(':')) + "\n";
     }
     if (admin_server_) {
-        text += "semel serve: admin http://" + admin_server_->address().text() + "\n";
+        text += "semel serve: admin " + admin_url() + "\n";
     }
     if (console_) text += "semel serve: console " + console_url() + "\n";
     const std::string& url = config_.store.url.text;
@@ -107,7 +113,11 @@ std::string service::about() const {
 }
 
 std::string service::console_url() const {
-    return console_ ? "http://" + admin_server_->address().text() + "/" : "";
+    return console_ ? admin_url() + "/" : "";
+}
+
+std::string service::admin_url() const {
+    return (config_.server.admin_tls ? "https://" : "http://") + admin_server_->address().text();
 }
 
 void service::allow(std::string_view token, http::grant gives) {

@@ -44,6 +44,7 @@ private:
     void read_tokens();
     void start_housekeeping();
     void open_admin();
+    [[nodiscard]] std::string admin_url() const;
     [[nodiscard]] std::string metrics() const;
     [[nodiscard]] semel::traffic traffic() const;
     [[nodiscard]] edge::console_numbers numbers() const;

@@ -104,11 +104,20 @@ edge::server_options admin_options_of(const config::config& from,
     const std::size_t body_bytes_max =
         from.console.enabled ? from.limits.result_bytes_max * 2 + 65'536 : 1'024;
     constexpr std::size_t connections_max = 100;
-    return {.listen = edge::parse_host_port(from.server.admin_listen).value(),
-            .threads = 1,
-            .connections_max = connections_max,
-            .body_bytes_max = body_bytes_max,
-            .log = log};
+    edge::server_options made{.listen = edge::parse_host_port(from.server.admin_listen).value(),
+                              .threads = 1,
+                              .connections_max = connections_max,
+                              .when_full = edge::server_options::full::replaces,
+                              .connections_per_address_max = 0,
+                              .body_bytes_max = body_bytes_max,
+                              .log = log};
+    made.heads.names = from.server.admin_hosts;
+    made.heads.names->push_back(made.listen.host);
+    if (from.server.admin_tls) {
+        made.tls = edge::tls_server_options{.certificate_file = from.server.tls_certificate,
+                                            .key_file = from.server.tls_key};
+    }
+    return made;
 }
 
 edge::gateway_options gateway_options_of(const config::config& from,

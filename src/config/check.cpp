@@ -46,6 +46,12 @@ private:
         if (!server.admin_listen.empty() && !edge::parse_host_port(server.admin_listen)) {
             say("server.admin_listen", "must be address:port, or empty");
         }
+        if (server.admin_tls && server.tls_certificate.empty()) {
+            say("server.admin_tls", "needs server.tls_certificate");
+        }
+        if (server.metrics_token && of_.tenants.tokens.empty()) {
+            say("server.metrics_token", "needs tenants.tokens");
+        }
         if (server.tls_certificate.empty() && !server.tls_client_ca.empty()) {
             say("server.tls_client_ca", "needs server.tls_certificate");
         }

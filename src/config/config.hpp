@@ -22,6 +22,9 @@ namespace semel::config {
 struct server_section {
     std::string listen = "127.0.0.1:7070";
     std::string admin_listen = "127.0.0.1:7071";
+    std::vector<std::string> admin_hosts = {};
+    bool admin_tls = false;
+    bool metrics_token = false;
     std::size_t threads = 0; // one per core
     std::vector<std::string> hosts = {};
     std::string tls_certificate = {};

@@ -51,6 +51,15 @@ fields server_fields(server_section& to) {
         text_field({"admin_listen", "address and port of health, readiness, metrics and the "
                                     "console; empty: none. Keep it away from clients"},
                    to.admin_listen),
+        texts_field({"admin_hosts", "names by which admin_listen may be asked, such as "
+                                    "\"semel.example.com\"; addresses, and names without a dot, "
+                                    "always may"},
+                    to.admin_hosts),
+        flag_field({"admin_tls", "TLS at admin_listen, too, with the same certificate"},
+                   to.admin_tls),
+        flag_field({"metrics_token", "/metrics asks for a bearer token of tenants.tokens with the "
+                                     "scope read or admin"},
+                   to.metrics_token),
         count_field({"threads", "threads that serve connections; 0: one per core"}, to.threads,
                     zero::allowed),
         texts_field({"hosts", "values of Host that are answered; empty: any"}, to.hosts),

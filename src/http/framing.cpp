@@ -93,14 +93,28 @@ bool is_host(std::string_view text) {
     });
 }
 
-fault check_host(const request_head& head, const std::vector<std::string>& hosts) {
+// A well-formed Host without its port, if it is neither an address nor a name without a dot.
+std::optional<std::string_view> public_name(std::string_view host) {
+    if (host.starts_with('[')) return std::nullopt;
+    const std::string_view name = host.substr(0, host.find(':'));
+    const bool has_dot = name.find('.') != std::string_view::npos;
+    const bool numeric = name.find_first_not_of("0123456789.") == std::string_view::npos;
+    return has_dot && !numeric ? std::optional{name} : std::nullopt;
+}
+
+fault check_host(const request_head& head, const head_options& options) {
     if (head.headers.count("Host") != 1) {
         return refuse(head_fault::host, "there must be exactly one Host");
     }
     const std::string& host = *head.headers.find("Host");
     if (!is_host(host)) return refuse(head_fault::host, "the Host is malformed");
-    if (!hosts.empty() && !is_one_of(host, hosts)) {
+    if (!options.hosts.empty() && !is_one_of(host, options.hosts)) {
         return refuse(head_fault::host, "this server does not answer for that Host", 421);
+    }
+    const auto name = options.names ? public_name(host) : std::nullopt;
+    if (name && !is_one_of(*name, *options.names)) {
+        return refuse(head_fault::host,
+                      "that Host is not among the names of this server in its configuration", 421);
     }
     return std::nullopt;
 }
@@ -184,7 +198,7 @@ std::variant<body_framing, refused_head> check_head(const request_head& head,
     if (auto wrong = check_method(head, options.limits)) return *std::move(wrong);
     if (auto wrong = check_target(head)) return *std::move(wrong);
     if (auto wrong = check_lines(head)) return *std::move(wrong);
-    if (auto wrong = check_host(head, options.hosts)) return *std::move(wrong);
+    if (auto wrong = check_host(head, options)) return *std::move(wrong);
     if (auto wrong = check_repeated(head)) return *std::move(wrong);
     if (auto wrong = check_connection(head, options.vital)) return *std::move(wrong);
     return framing_of(head);

@@ -382,6 +382,77 @@ TEST(Server, ALargeBodyWhoseClientHasGoneIsNoTrouble) {
     EXPECT_TRUE(eventually([&] { return done == 3 && server->counts().buffered == 0; }));
 }
 
+// ---- a listener that must be reached in need
+
+server_options small_and_open() {
+    server_options made;
+    made.threads = 1;
+    made.connections_max = 5;
+    made.when_full = server_options::full::replaces;
+    made.log = null_logger();
+    return made;
+}
+
+TEST(FullServer, ClosesTheConnectionThatHasWaitedLongest) {
+    const auto server = server::start(small_and_open(), echo).value();
+    std::vector<client> idle;
+    for (int i = 0; i < 5; ++i) {
+        idle.emplace_back(server->address().port);
+        EXPECT_EQ(idle.back().ask(get_text()).status, 200);
+    }
+    EXPECT_EQ(idle.front().ask(get_text()).status, 200); // so the second has waited longest
+
+    EXPECT_EQ(get(server->address().port).status, 200);
+
+    EXPECT_TRUE(idle[1].connection().ends());
+    EXPECT_EQ(idle.front().ask(get_text()).status, 200);
+    EXPECT_EQ(server->counts().refused, 1U);
+}
+
+// Silence, half a head, half a body, and an answer that is not read: none keeps a place.
+TEST(FullServer, IsReachedWhateverItsClientsDo) {
+    const auto server = server::start(small_and_open(), [](served_request request, reply answer) {
+                            const bool large = request.what.head.target == "/large";
+                            const std::size_t size = large ? std::size_t{64} << 20U : 1;
+                            answer({.status = 200, .body = std::string(size, 'x')});
+                        }).value();
+    const std::vector<std::string> texts = {
+        "", "GET / HT", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab",
+        get_text("/large"), ""};
+    std::vector<client> holds;
+    for (int round = 0; round < 20; ++round) {
+        holds.emplace_back(server->address().port);
+        holds.back().send(texts[static_cast<std::size_t>(round) % texts.size()]);
+        EXPECT_EQ(get(server->address().port).status, 200) << round;
+    }
+}
+
+TEST(FullServer, RequestsUnderWayAreNotDisturbed) {
+    std::mutex mutex;
+    std::vector<reply> kept;
+    const auto server = server::start(small_and_open(), [&](served_request request, reply answer) {
+                            if (request.what.head.target != "/kept") {
+                                return echo(std::move(request), std::move(answer));
+                            }
+                            const std::lock_guard lock{mutex};
+                            kept.push_back(std::move(answer));
+                        }).value();
+    std::vector<client> busy;
+    for (std::size_t i = 1; i <= 5; ++i) {
+        busy.emplace_back(server->address().port);
+        busy.back().send(get_text("/kept"));
+        ASSERT_TRUE(eventually([&] {
+            const std::lock_guard lock{mutex};
+            return kept.size() == i;
+        }));
+    }
+
+    client sixth{server->address().port};
+    EXPECT_TRUE(sixth.connection().ends());
+    for (auto& answer : kept) answer({.status = 204});
+    for (client& one : busy) EXPECT_EQ(one.receive().status, 204);
+}
+
 TEST(Server, SaysWhatIsWrongWithItsOptions) {
     const auto why = [](server_options options) {
         const auto made = server::start(std::move(options), echo);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -45,6 +46,10 @@ struct head_options {
     // Hosts (with port, if the client would send one) this server answers for, compared without
     // regard to case. Empty: any well-formed one.
     std::vector<std::string> hosts = {};
+    // Names of this server, without port. Where they are given other names with a dot are refused:
+    // a page on the Internet could have made such a name point here. Addresses, and names without a
+    // dot, are not names that anybody can register. None: any.
+    std::optional<std::vector<std::string>> names = {};
     // Headers that Connection may not name, beside the usual ones: the key's and the tenant's.
     std::vector<std::string> vital = {"Idempotency-Key"};
 };

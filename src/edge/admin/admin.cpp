@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "semel/http/token.hpp"
+
 namespace semel::edge {
 namespace {
 
@@ -48,6 +50,22 @@ void check_ready(const std::shared_ptr<admin::parts>& of, reply answer) {
                        });
 }
 
+http::response metrics_page(const admin::parts& of, const http::request_head& head) {
+    const auto& allowed = of.options.may_see_metrics;
+    const auto token = http::bearer_token(head.headers);
+    if (allowed && (!token || !allowed(*token))) {
+        auto refused = http::to_response(
+            {.kind = problem_kind::tenant_missing,
+             .status = 401,
+             .detail = "a bearer token with the scope 'read' or 'admin' is needed"},
+            of.options.problems);
+        refused.headers.add("WWW-Authenticate", "Bearer");
+        return refused;
+    }
+    return text_page("text/plain; version=0.0.4; charset=utf-8",
+                     of.options.metrics ? of.options.metrics() : "");
+}
+
 void answer_one(const std::shared_ptr<admin::parts>& of, served_request request, reply answer) {
     const http::request_head& head = request.what.head;
     const std::string_view path = head.path();
@@ -63,8 +81,7 @@ void answer_one(const std::shared_ptr<admin::parts>& of, served_request request,
     }
     if (path == "/ready") return check_ready(of, std::move(answer));
     if (path == "/health") return answer(text_page("text/plain", "alive\n"));
-    answer(text_page("text/plain; version=0.0.4; charset=utf-8",
-                     of->options.metrics ? of->options.metrics() : ""));
+    answer(metrics_page(*of, head));
 }
 
 } // namespace

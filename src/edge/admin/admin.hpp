@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "edge/server/handler.hpp"
 #include "semel/http/problem.hpp"
@@ -17,6 +18,8 @@ namespace semel::edge {
 struct admin_options {
     // The metrics page. Called for each request: must not block.
     std::function<std::string()> metrics = {};
+    // Whether this bearer token may see them. Called as above. None: nobody is asked for one.
+    std::function<bool(std::string_view token)> may_see_metrics = {};
     // Whatever is none of these pages. None: not found.
     handler others = {};
     // How long the store may take to be called ready.

@@ -113,13 +113,19 @@ void listener::admit(tcp::socket socket, peer_facts peer, worker& home) {
     const bool counted = max > 0 && peer.trust == http::peer_trust::untrusted;
     auto place = counted ? state_->addresses.enter(block, max)
                          : std::optional<address_book::place>{std::in_place};
-    if (!place || state_->open.load() >= state_->options.connections_max) {
+    if (!place || !has_place(home)) {
         state_->refused.add();
         return turn_away(socket);
     }
     auto made = std::make_shared<session>(home, state_, std::move(socket), std::move(peer),
                                           *std::move(place));
     asio::post(home.context(), [made = std::move(made)] { made->start(); });
+}
+
+bool listener::has_place(worker& home) {
+    const server_options& options = state_->options;
+    if (state_->open.load() < options.connections_max) return true;
+    return options.when_full == server_options::full::replaces && home.replace_one();
 }
 
 void listener::drain() {

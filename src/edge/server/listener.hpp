@@ -33,6 +33,7 @@ private:
     void accept();
     void on_accepted(error_code failed, tcp::socket socket, worker& home);
     void admit(tcp::socket socket, peer_facts peer, worker& home);
+    [[nodiscard]] bool has_place(worker& home);
 
     crew& workers_;
     const std::shared_ptr<server_state> state_; // shared with the sessions

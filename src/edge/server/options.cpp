@@ -33,6 +33,9 @@ result<void> check(const server_options& options) {
     if (options.listen.host.empty()) return wrong("listen", "the host is missing");
     if (options.threads > 1'024) return wrong("threads", "more than 1024 make no sense");
     if (options.connections_max == 0) return wrong("connections_max", "must not be zero");
+    if (options.when_full == server_options::full::replaces && options.threads != 1) {
+        return wrong("when_full", "connections are replaced with one thread only");
+    }
     if (options.heads.limits.head_bytes_max < 1'024) {
         return wrong("heads.limits.head_bytes_max", "less than 1024 bytes refuse everything");
     }

@@ -51,6 +51,9 @@ struct server_options {
     host_port listen = {.host = "127.0.0.1", .port = 0}; // port 0: any free one
     unsigned threads = 0;                                // 0: one per core
     std::size_t connections_max = 10'000;                // above: closed at once, and counted
+    // Above, with one thread: instead of the new connection the one is closed that has waited
+    // longest for its client. For listeners that must be reached in need.
+    enum class full : std::uint8_t { refuses, replaces } when_full = full::refuses;
     // Of one address that is not trusted, where IPv6 addresses with the same first 64 bits are one;
     // zero: no bound of its own. A quarter of all: the others have room, and a proxy that is not
     // among the trusted ones can still stand for many clients.

@@ -176,7 +176,7 @@ void session::collect(std::size_t bytes_max) {
     whole_.clear();
     whole_share_ = budget_share{options().buffered};
     whole_max_ = bytes_max;
-    body_since_ = clock::now();
+    body_since_ = waiting_since_ = clock::now();
     take_whole();
 }
 

@@ -68,6 +68,8 @@ public:
 
     void on_tick(clock::time_point now) override;
     void on_drain() override;
+    [[nodiscard]] std::optional<clock::time_point> waits_since() const override;
+    void give_way() override;
     void write_now() override;
 
 private:
@@ -105,7 +107,10 @@ private:
     void gone();
     void close();
 
-    void expire_after(duration time) { deadline_ = clock::now() + time; }
+    void expire_after(duration time) {
+        waiting_since_ = clock::now();
+        deadline_ = waiting_since_ + time;
+    }
     void never_expire() { deadline_ = clock::time_point::max(); }
     void expired();
 
@@ -115,6 +120,7 @@ private:
     byte_stream stream_;
     peer_facts peer_;
     clock::time_point deadline_ = clock::time_point::max();
+    clock::time_point waiting_since_ = {}; // where there is a deadline
 
     input_buffer in_;
     wanted wanted_ = wanted::nothing;

@@ -98,7 +98,7 @@ void session::write_now() {
 void session::write() {
     const std::size_t size = out_head_.size() + out_piece_.size();
     const auto earned = std::chrono::seconds{size / options().times.write_rate_min};
-    deadline_ = clock::now() + options().times.write + earned;
+    expire_after(options().times.write + earned);
     const std::array<asio::const_buffer, 3> all = {
         asio::buffer(out_head_), asio::buffer(out_piece_), asio::buffer(out_tail_)};
     stream_.write(all, [self = shared_from_this()](error_code failed, std::size_t) {
@@ -194,6 +194,17 @@ void session::expired() {
     refuse({.kind = http::problem_kind::request_malformed,
             .status = 408,
             .detail = "the request did not arrive in time"});
+}
+
+// Every wait for the client has a deadline, and no other.
+std::optional<clock::time_point> session::waits_since() const {
+    if (deadline_ == clock::time_point::max()) return std::nullopt;
+    return waiting_since_;
+}
+
+void session::give_way() {
+    server_->refused.add();
+    gone();
 }
 
 void session::on_drain() {

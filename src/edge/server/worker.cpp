@@ -38,6 +38,16 @@ void worker::drain() {
     for_each_resident([](resident& one) { one.on_drain(); });
 }
 
+bool worker::replace_one() {
+    std::shared_ptr<resident> longest;
+    for (const auto& one : residents_) {
+        const auto since = one->waits_since();
+        if (since && (longest == nullptr || *since < *longest->waits_since())) longest = one;
+    }
+    if (longest != nullptr) longest->give_way();
+    return longest != nullptr;
+}
+
 void worker::write_soon(std::shared_ptr<writer> one) {
     writers_.push_back(std::move(one));
     if (writers_.size() == 1) asio::post(*context_, [this] { write_all(); });

@@ -41,6 +41,10 @@ public:
         virtual void on_tick(clock::time_point now) = 0;
         // No new requests from here on.
         virtual void on_drain() = 0;
+        // Since when it waits for the other end; none: it does not, or must not be disturbed.
+        [[nodiscard]] virtual std::optional<clock::time_point> waits_since() const { return {}; }
+        // Another one takes its place.
+        virtual void give_way() {}
 
     private:
         friend worker;
@@ -78,6 +82,8 @@ public:
     // It is destroyed later, not under the caller's feet.
     void leave(resident& one);
     void drain();
+    // Ends the one that has waited longest. False: none waits.
+    bool replace_one();
     // Calls it once what has arrived by now has been dealt with. The other ends are woken by a row
     // of messages then: woken by each alone, they would come between, and cost a switch each time.
     void write_soon(std::shared_ptr<writer> one);

@@ -45,6 +45,29 @@ TEST(Admin, IsAliveAsLongAsItAnswers) {
     EXPECT_TRUE(store.waiting.empty());
 }
 
+TEST(Admin, MetricsMayNeedAToken) {
+    support::manual_runtime timers;
+    slow_store store;
+    admin pages{store,
+                timers,
+                {.metrics = [] { return std::string{"numbers"}; },
+                 .may_see_metrics = [](std::string_view token) { return token == "good"; }}};
+    const auto with = [&](const std::string& token) {
+        http::response got;
+        pages.requests()({.what = {.head = {.method = "GET",
+                                            .target = "/metrics",
+                                            .headers = {{"Authorization", "Bearer " + token}}}}},
+                         [&](http::response made) { got = std::move(made); });
+        return got;
+    };
+
+    EXPECT_EQ(ask(pages, "/metrics")->status, 401);
+    EXPECT_EQ(*ask(pages, "/metrics")->headers.find("WWW-Authenticate"), "Bearer");
+    EXPECT_EQ(with("bad").status, 401);
+    EXPECT_EQ(with("good").body, "numbers");
+    EXPECT_EQ(ask(pages, "/health")->status, 200);
+}
+
 TEST(Admin, IsReadyWhenTheStoreAnswers) {
     support::manual_runtime timers;
     const auto store = make_memory_store();

@@ -171,6 +171,24 @@ TEST(Framing, OnlyHostsOfTheListAreServed) {
     EXPECT_EQ(status_of_refusal("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", ours), 421);
 }
 
+// A page on the Internet may let its own name point at this machine, and then read what it answers.
+TEST(Framing, NamesOfOthersAreRefusedWhereOnesOwnAreGiven) {
+    const head_options ours{.names = {{"semel.example", "0.0.0.0"}}};
+    const auto status = [&](const std::string& host) {
+        return status_of_refusal("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n", ours);
+    };
+
+    for (const std::string host :
+         {"127.0.0.1", "10.1.2.3:7071", "[::1]", "[fd00::1]:7071", "localhost", "localhost:7071",
+          "semel", "semel:80", "semel.example", "Semel.Example:7071"}) {
+        EXPECT_EQ(status(host), 0) << host;
+    }
+    for (const std::string host : {"evil.example", "evil.example:7071", "127.0.0.1.evil.example",
+                                   "semel.example.evil", "1.2.3.4x", "localhost."}) {
+        EXPECT_EQ(status(host), 421) << host;
+    }
+}
+
 TEST(Framing, ContentLengths) {
     for (const char* lines :
          {"Content-Length:\r\n", "Content-Length: +3\r\n", "Content-Length: -1\r\n",
