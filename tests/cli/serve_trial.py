@@ -12,6 +12,7 @@ import re
 import signal
 import socket
 import sqlite3
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -139,7 +140,7 @@ sink = "file:{folder}/events.jsonl"
                                         env=dict(os.environ, TRIAL_KEY="ab" * 32))
         self.urls = {}
         for line in self.process.stdout:
-            if found := re.match(r"semel serve: (\w+) (http://[^,\s]+)", line):
+            if found := re.match(r"semel serve: (\w+) (https?://[^,\s]+)", line):
                 self.urls[found.group(1)] = found.group(2)
             if "store" in line:
                 break
@@ -275,6 +276,36 @@ class Trial(unittest.TestCase):
         for line in page.splitlines():
             self.assertRegex(
                 line, r'^(# (HELP|TYPE) semel_\w+ .+|semel_\w+(\{[^{}]*\})? [0-9.e+-]+)$')
+
+    def test_the_admin_pages_can_be_locked(self):
+        folder = self.folder.name
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj", "/CN=semel",
+                        "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{folder}/key.pem",
+                        "-out", f"{folder}/cert.pem"], check=True, capture_output=True)
+        self.semel.stop()
+        self.semel.configure('drain = "20s"', 'drain = "20s"\nadmin_tls = true\n'
+                             f'metrics_token = true\ntls_certificate = "{folder}/cert.pem"\n'
+                             f'tls_key = "{folder}/key.pem"')
+        self.semel.start()
+        admin = self.semel.urls["admin"]
+        self.assertTrue(admin.startswith("https://"))
+        trusting = ssl.create_default_context(cafile=f"{folder}/cert.pem")
+
+        def status(path, token=None):
+            headers = {"Authorization": "Bearer " + token} if token else {}
+            asked = urllib.request.Request(admin + path, headers=headers)
+            try:
+                with urllib.request.urlopen(asked, timeout=PATIENCE, context=trusting) as got:
+                    return got.status
+            except urllib.error.HTTPError as no:
+                with no:
+                    return no.code
+
+        self.assertEqual(status("/health"), 200)
+        self.assertEqual(status("/metrics"), 401)
+        self.assertEqual(status("/metrics", "semel_unknown"), 401)
+        self.assertEqual(status("/metrics", self.semel.use), 200)
 
     def test_events_of_the_outbox_are_relayed(self):
         file = os.path.join(self.folder.name, "events.jsonl")
