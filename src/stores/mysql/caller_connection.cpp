@@ -124,7 +124,10 @@ result<std::uint64_t> caller_connection::send(const std::string& text, commit wi
     std::uint64_t affected = 0;
     while (true) {
         MYSQL_RES* const one = mysql_store_result(it_);
-        if (one == nullptr && mysql_field_count(it_) != 0) return failed(with);
+        // A loss among the rows makes the library forget that there were any.
+        if (one == nullptr && (mysql_field_count(it_) != 0 || mysql_errno(it_) != 0)) {
+            return failed(with);
+        }
         if (one != nullptr) to.emplace_back(one);
         // Asking for the next result forgets it, also where there is none.
         affected = mysql_affected_rows(it_);

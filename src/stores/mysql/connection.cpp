@@ -224,7 +224,8 @@ result<std::vector<rows>> connection::collect(const script& what, local_time dea
             [&](int ready) { return mysql_store_result_cont(&one, it_, ready); });
         if (one != nullptr) {
             got.emplace_back(one);
-        } else if (mysql_field_count(it_) == 0) {
+        } else if (mysql_field_count(it_) == 0 && mysql_errno(it_) == 0) {
+            // A loss among the rows makes the library forget that there were any.
             ++done;
             last_tally_ = {.found = mysql_affected_rows(it_),
                            .last_id = static_cast<std::int64_t>(mysql_insert_id(it_))};
