@@ -38,7 +38,7 @@ struct open_options {
 //     &statement_timeout_ms=N    no command takes longer
 //     &lock_timeout_ms=N         how long a batch waits for a row that somebody holds locked
 //     &sslmode=verify-full&sslrootcert=FILE, connect_timeout=SECONDS and whatever libpq knows
-//   mysql://user:password@host:port/database   records in MariaDB; mariadb:// as well
+//   mysql://user:password@host:port/database   records in MySQL or MariaDB; mariadb:// as well
 //     ?prefix=NAME               table prefix
 //     &socket=FILE               of a server on this machine, instead of host and port
 //     &lanes=N                   batches under way at the same time, a connection each

@@ -1,7 +1,7 @@
-// Records in a MariaDB database: `mysql://user:password@host:port/database`.
+// Records in a MySQL or MariaDB database: `mysql://user:password@host:port/database`.
 //
-// MariaDB 10.6 or newer, tested with 10.11. There is a dialect for MySQL 8.0, chosen by what the
-// server says it is; it passes the same tests against MariaDB, but nobody has run it on MySQL.
+// MySQL 8.0 or newer, tested with 9.7; MariaDB 10.6 or newer, tested with 10.11. Which SQL is
+// spoken depends on what the server understands, not on its name or version.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ enum class mysql_tls : std::uint8_t {
 
 // Which SQL is spoken.
 enum class mysql_dialect : std::uint8_t {
-    automatic, // what the server's version asks for
+    automatic, // what the server understands
     mariadb,
     mysql8, // no RETURNING, no time-out of a statement that writes
 };
@@ -52,7 +52,8 @@ struct mysql_store_options {
     // No command takes longer, whatever the server and the network do: then errc::timed_out.
     duration statement_timeout = std::chrono::seconds{5};
     // How long a batch waits for a row that somebody else holds locked. Then it goes on without
-    // the command that met the lock, which gets errc::timed_out. MySQL counts in whole seconds.
+    // the command that met the lock, which gets errc::timed_out. MySQL waits a whole second for
+    // each lock, whatever is asked for.
     duration lock_timeout = std::chrono::milliseconds{100};
     std::size_t queue_max = limits{}.queue_max; // waiting begins and look-ups, per lane
     std::size_t batch_max = 256;                // commands per commit
@@ -75,8 +76,8 @@ struct mysql_store_options {
 // Tenant and operation may have 255 bytes, a key 1,024; longer ones get errc::limit_exceeded.
 [[nodiscard]] result<std::unique_ptr<store>> open_mysql_store(const mysql_store_options& options);
 
-// Creates or upgrades the tables; see migrate.hpp. MariaDB commits each CREATE TABLE by itself: a
-// migration that breaks off in the middle is taken up again by the next one.
+// Creates or upgrades the tables; see migrate.hpp. The server commits each CREATE TABLE by itself:
+// a migration that breaks off in the middle is taken up again by the next one.
 [[nodiscard]] result<migration_report> migrate_mysql(const mysql_store_options& options,
                                                      migrate_mode mode);
 

@@ -1,4 +1,4 @@
-// Execution inside a transaction on the caller's own MariaDB connection.
+// Execution inside a transaction on the caller's own MySQL or MariaDB connection.
 //
 //   semel::mysql_transaction here{connection};                   // MYSQL* of the application
 //   auto out = engine.transact<order>(here, request, [&](semel::execution&) {
@@ -25,7 +25,8 @@ namespace semel {
 
 struct mysql_transaction_options {
     std::string table_prefix = "semel_";
-    // How long a repeat waits for the transaction that executes its key: then errc::timed_out.
+    // How long a repeat waits for the transaction that executes its key: then errc::timed_out. In
+    // whole seconds on MySQL, rounded up.
     duration lock_wait = std::chrono::seconds{10};
     // When the connection breaks during COMMIT, how long it is tried to connect again
     // (mariadb_reconnect) to find out what became of it.
@@ -49,7 +50,7 @@ struct mysql_transaction_options {
 // that execute the same key at the same time both run, and the second one to write is told
 // errc::conflict. Its work is undone then (ROLLBACK TO SAVEPOINT), but the transaction may wait for
 // locks or have been rolled back by the server: roll it back, begin again, and the repeat replays.
-// After errc::timed_out (1205) as well: MariaDB has undone one statement, not the transaction. A
+// After errc::timed_out (1205) as well: the server has undone one statement, not the transaction. A
 // deadlock (1213) has undone all of it: until you roll back, errc::invalid_argument; without
 // autocommit the next transaction has begun and is joined.
 //

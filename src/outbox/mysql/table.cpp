@@ -57,7 +57,7 @@ result<void> mysql_table::open() {
     on_.reset();
     auto made = mysql::connect(to_);
     if (!made) return std::move(made).error();
-    const auto spoken = mysql::dialect_of((*made)->server_version());
+    const auto spoken = mysql::find_dialect(**made, deadline());
     if (!spoken) return spoken.error();
     if (auto ready = mysql::set_up(**made, to_, *spoken); !ready) return ready;
     if (auto set = (*made)->query(patience, deadline()); !set) return std::move(set).error();

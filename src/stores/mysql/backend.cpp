@@ -74,6 +74,13 @@ bool stood_in_the_way(const failure& why) {
            (why.code == errc::conflict || why.code == errc::timed_out);
 }
 
+void look_first(std::span<pending* const> group) {
+    for (pending* one : group) {
+        const bool begins = std::holds_alternative<commands::begin>(one->of->what);
+        if (begins && one->next == need::first_try) one->next = need::look;
+    }
+}
+
 // A command that has had its turns is answered; the rest goes on.
 void count_turns(std::span<pending* const> group) {
     for (pending* one : group) {
@@ -123,10 +130,23 @@ void backend::run(std::span<pending* const> group, haste how, local_time deadlin
         if (local_clock::now() >= deadline) return fail_all(group, too_late());
         const auto on = session_.get();
         if (!on) return fail_all(group, on.error());
-        const auto done = rounds_.go(**on, group, lock_wait(how), deadline);
+        const auto done = go(**on, group, how, deadline);
         if (!done && recover(group, how, done.error(), deadline) == course::answered) return;
         count_turns(group);
     }
+}
+
+// MySQL waits for a lock at least a second; but it says at once whether there is one.
+result<void> backend::go(connection& on, std::span<pending* const> group, haste how,
+                         local_time deadline) {
+    const bool alone = how == haste::brief || how == haste::last;
+    if (alone && !options_.texts.has_compound()) {
+        row_buffer id;
+        add_id(id.add_row(), group.front()->of->id);
+        auto free = on.run({.text = options_.texts.find_unlocked(id)}, deadline);
+        if (!free) return std::move(free).error();
+    }
+    return rounds_.go(on, group, lock_wait(how), deadline);
 }
 
 backend::course backend::recover(std::span<pending* const> group, haste how, const failure& why,
@@ -149,6 +169,8 @@ backend::course backend::recover(std::span<pending* const> group, haste how, con
     }
     // A row is locked, mostly by somebody who is just committing: they wait for it together.
     if (locked && how == haste::first) {
+        // Repeats need no lock; and MySQL cannot look first and insert in one round trip.
+        if (!options_.texts.has_compound()) look_first(left);
         run(left, haste::patient, deadline);
     } else if (left.size() > 1) {
         split(left, how, deadline);

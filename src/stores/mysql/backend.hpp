@@ -49,6 +49,8 @@ private:
         last,  // not at all: it has been waited long enough
     };
     void run(std::span<pending* const> group, haste how, local_time deadline);
+    [[nodiscard]] result<void> go(connection& on, std::span<pending* const> group, haste how,
+                                  local_time deadline);
     enum class course { again, answered };
     [[nodiscard]] course recover(std::span<pending* const> group, haste how, const failure& why,
                                  local_time deadline);

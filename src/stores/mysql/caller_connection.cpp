@@ -16,6 +16,10 @@ namespace {
 // own are far below, and a text would come in the connection's character set.
 constexpr unsigned unmet_first = 40'000;
 
+// MySQL has dropped the older name, and MariaDB before 11.1 does not know the newer one.
+constexpr std::string_view older_isolation = "tx_isolation";
+constexpr std::string_view newer_isolation = "transaction_isolation";
+
 std::string in_compound(const statement& one, std::size_t at) {
     if (one.what == statement::expects::anything) return one.text + ";";
     const std::string signal =
@@ -68,15 +72,28 @@ unsigned caller_connection::last_error() const {
     return mysql_errno(it_);
 }
 
-mysql_dialect caller_connection::server() const {
-    const char* const version = mysql_get_server_info(it_);
+// The greeting may be a proxy's. Where it is wrong it costs a round trip: MariaDB understands
+// statements one by one, and of a compound one MySQL executes nothing.
+mysql_dialect caller_connection::dialect() const {
+    if (dialect_ != mysql_dialect::automatic) return dialect_;
+    const char* const greeting = mysql_get_server_info(it_);
     const bool mariadb =
-        version != nullptr && std::string_view{version}.find("MariaDB") != std::string_view::npos;
+        greeting != nullptr && std::string_view{greeting}.find("MariaDB") != std::string_view::npos;
     return mariadb ? mysql_dialect::mariadb : mysql_dialect::mysql8;
 }
 
-mysql_dialect caller_connection::dialect() const {
-    return dialect_ != mysql_dialect::automatic ? dialect_ : server();
+std::string_view caller_connection::isolation_variable() {
+    if (isolation_.empty()) {
+        isolation_ = dialect() == mysql_dialect::mariadb ? older_isolation : newer_isolation;
+    }
+    return isolation_;
+}
+
+bool caller_connection::renames_isolation_variable() {
+    if (renamed_ || mysql_errno(it_) != number::unknown_variable) return false;
+    renamed_ = true;
+    isolation_ = isolation_ == older_isolation ? newer_isolation : older_isolation;
+    return true;
 }
 
 result<std::vector<rows>> caller_connection::run(const std::vector<statement>& all, commit with) {
@@ -85,7 +102,9 @@ result<std::vector<rows>> caller_connection::run(const std::vector<statement>& a
     auto done = send(compound(all), with, got);
     if (done) return got;
     if (const statement* const which = unmet(all)) return which->otherwise;
-    return std::move(done).error();
+    if (mysql_errno(it_) != number::syntax) return std::move(done).error();
+    dialect_ = mysql_dialect::mysql8;
+    return run_each(all, with);
 }
 
 const statement* caller_connection::unmet(const std::vector<statement>& all) const {
@@ -141,7 +160,7 @@ failure caller_connection::failed(commit with) {
     const unsigned code = mysql_errno(it_);
     const std::string_view words = mysql_error(it_);
     const bool gone = code >= 2'000 && code < 3'000;
-    if (gone) close();
+    if (gone || code == number::idle) close();
     if (code == number::deadlock) met_deadlock_ = true;
     const bool doubt = with == commit::sent && (gone || !undoes(code));
     return failure_of({code, words}, doubt ? ending::unknown : ending::rolled_back);

@@ -51,14 +51,18 @@ public:
     [[nodiscard]] bool autocommits() const;
     // Since it was lost under us nobody has made it anew.
     [[nodiscard]] bool lost() const;
+    // As asked for. Else what the server's greeting lets expect, until it has shown otherwise.
     [[nodiscard]] mysql_dialect dialect() const;
-    [[nodiscard]] mysql_dialect server() const; // its own, whatever is spoken with it
+    // How the server calls the isolation level of the session, as far as it is known.
+    [[nodiscard]] std::string_view isolation_variable();
+    // The last statement was refused for its name. → it has another one, to be tried now.
+    [[nodiscard]] bool renames_isolation_variable();
     // Of the last statement, whoever has sent it; 0 if it has not failed.
     [[nodiscard]] unsigned last_error() const;
 
-    // One round trip on MariaDB, as a compound statement: no setting of the connection is needed
-    // for that. Stops at the first error, or where a statement does not do what it must; the rows
-    // of those that give any.
+    // One round trip where the server knows compound statements: no setting of the connection is
+    // needed for that. Stops at the first error, or where a statement does not do what it must; the
+    // rows of those that give any.
     [[nodiscard]] result<std::vector<rows>> run(const std::vector<statement>& all,
                                                 commit with = commit::none);
 
@@ -90,8 +94,10 @@ private:
     [[nodiscard]] failure failed(commit with);
 
     st_mysql* const it_;
-    const mysql_dialect dialect_; // as asked for
-    bool lost_ = false;           // it was, and may have been made anew
+    mysql_dialect dialect_;
+    std::string_view isolation_; // none before it is asked for
+    bool renamed_ = false;       // it was the wrong one
+    bool lost_ = false;          // it was, and may have been made anew
     bool met_deadlock_ = false;
 };
 

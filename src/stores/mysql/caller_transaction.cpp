@@ -98,10 +98,10 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
     if (auto fits = check_size(id); !fits) return std::move(fits).error();
     held_key key{
         .id = id, .inner = new_savepoint(), .outer = new_savepoint(), .outermost = !begun_};
-    const auto all = way_in(key);
     if (key.outermost) locks_.push_back(id);
     begun_ = true;
-    auto got = on_.run(all);
+    auto got = on_.run(way_in(key));
+    if (!got && on_.renames_isolation_variable()) got = on_.run(way_in(key));
     if (!got && got.error().code == errc::transaction_broken) {
         return refused(errc::invalid_argument, no_transaction_any_more);
     }
@@ -109,7 +109,7 @@ result<locked_record> caller_transaction::lock(const record_id& id) {
     return read_locked(*got, std::move(key));
 }
 
-std::vector<statement> caller_transaction::way_in(const held_key& key) const {
+std::vector<statement> caller_transaction::way_in(const held_key& key) {
     // First, where nothing has been waited for since the statement began.
     std::vector<statement> all{
         {transaction_texts::clock_goes(), statement::expects::truth,
@@ -117,14 +117,14 @@ std::vector<statement> caller_transaction::way_in(const held_key& key) const {
                                     "SET timestamp = DEFAULT first")}};
     if (key.outermost) {
         const duration wait = locked_ == on_locked::wait ? options_.lock_wait : duration{};
-        all.push_back({texts_.take_lock(key.id, wait)});
+        all.push_back({texts_.take_lock(key.id, wait, on_.dialect())});
         // A deadlock ends the transaction, and work that goes on all the same would commit.
         if (autocommits_) all.push_back({"SET autocommit=0"});
         all.push_back({"SET TRANSACTION ISOLATION LEVEL READ COMMITTED"});
         all.push_back({"START TRANSACTION READ WRITE"});
     } else {
         // A level that was set for this transaction alone nobody but the server knows.
-        all.push_back({transaction_texts::sees_committed_only(on_.server()),
+        all.push_back({transaction_texts::sees_committed_only(on_.isolation_variable()),
                        statement::expects::truth,
                        refused(errc::unsupported,
                                "in READ UNCOMMITTED a look-up sees what may be rolled back; use "

@@ -51,7 +51,7 @@ private:
 
     result<void> check_usable();
     result<void> reconnect();
-    [[nodiscard]] std::vector<statement> way_in(const held_key& key) const;
+    [[nodiscard]] std::vector<statement> way_in(const held_key& key);
     result<locked_record> read_locked(std::vector<rows>& got, held_key key);
     [[nodiscard]] failure no_floor();
     result<void> read_checkpoints(record& to, const record_id& id);

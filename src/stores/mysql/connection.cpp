@@ -152,6 +152,10 @@ std::string_view connection::server_version() const {
     return text == nullptr ? std::string_view{} : std::string_view{text};
 }
 
+unsigned connection::last_error() const {
+    return mysql_errno(it_);
+}
+
 // ---- asking -------------------------------------------------------------------------------------
 
 int connection::wait(int asked, local_time deadline) {
@@ -249,8 +253,9 @@ failure connection::failed(const script& what, std::size_t done) {
         const ending how = writes ? ending::unknown : ending::rolled_back;
         return give_up(timed_out_ ? too_late(how) : failure_of({code, words}, how));
     }
-    // A proxy may have put another session in the place of ours.
-    if (code == number::forgotten) return give_up(failure_of({code, words}, ending::rolled_back));
+    // A proxy may have put another session in the place of ours; or the server had ended it before.
+    if (code == number::forgotten || code == number::idle)
+        return give_up(failure_of({code, words}, ending::rolled_back));
     bool doubt = writes && !undoes(code);
     if (what.what == script::writes::at_commit && done < what.before_commit) doubt = false;
     if (what.in_transaction) roll_back();

@@ -92,6 +92,7 @@ public:
 
     [[nodiscard]] bool lost() const { return lost_; }
     [[nodiscard]] std::string_view server_version() const; // "10.11.19-MariaDB-…"
+    [[nodiscard]] unsigned last_error() const;             // the server's number, or 0
     [[nodiscard]] st_mysql* native() { return it_; }
 
     // Longer texts are refused by the server, and the connection with them.

@@ -14,7 +14,9 @@ struct meaning {
     std::string_view advice = {};
 };
 
-constexpr std::string_view check_user = "check the user name and the password of the store URL";
+constexpr std::string_view check_user =
+    "check the user name and the password of the store URL, and add tls=verify if this user must "
+    "use TLS";
 constexpr std::string_view migrate = "run `semel migrate --store URL`";
 constexpr std::string_view grant = "grant this user SELECT, INSERT, UPDATE and DELETE on the "
                                    "tables of semel (who migrates them also "
@@ -97,13 +99,18 @@ constexpr meaning meanings[]{
     {number::lost, errc::unavailable},
     {2020, errc::limit_exceeded, shorter},
     {2026, errc::invalid_argument, certificate},
-    {2027, errc::unavailable, "what answers there does not speak MariaDB's protocol"},
+    {2027, errc::unavailable, "what answers there does not speak MySQL's protocol"},
     {2055, errc::unavailable},
     {2059, errc::invalid_argument,
      "this client cannot log in the way the server wants for that "
      "user; choose another authentication plugin"},
     {3024, errc::timed_out, "the server did not finish in time; look for locks and load"},
+    {3058, errc::conflict},
+    {3101, errc::conflict},
+    {3159, errc::invalid_argument,
+     "the server takes encrypted connections only; add tls=verify or ca_file= to the store URL"},
     {3572, errc::timed_out, "another transaction holds this record locked; end it"},
+    {number::idle, errc::unavailable, "the server has ended the connection"},
 };
 
 constexpr meaning nameless{0, errc::internal};
@@ -118,9 +125,9 @@ const meaning& meaning_of(unsigned number) {
 } // namespace
 
 bool undoes(unsigned number) {
-    constexpr unsigned sure[]{1020, 1021, 1046, 1048, 1054, 1062, 1064, 1114,
-                              1142, 1143, 1146, 1153, 1205, 1213, 1227, 1264,
-                              1290, 1305, 1406, 1467, 1644, 1665, 1792, 1836};
+    constexpr unsigned sure[]{1020, 1021, 1046, 1048, 1054, 1062, 1064, 1114,        1142,
+                              1143, 1146, 1153, 1205, 1213, 1227, 1264, 1290,        1305,
+                              1406, 1467, 1644, 1665, 1792, 1836, 3101, number::idle};
     return std::find(std::begin(sure), std::end(sure), number) != std::end(sure);
 }
 

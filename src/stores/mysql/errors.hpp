@@ -1,4 +1,4 @@
-// MariaDB's error numbers as failures of semel: one table.
+// The servers' error numbers as failures of semel: one table.
 #pragma once
 
 #include <string_view>
@@ -27,14 +27,17 @@ enum class ending {
 // The numbers that somebody has to tell apart.
 namespace number {
 inline constexpr unsigned duplicate_key = 1062;
+inline constexpr unsigned syntax = 1064;
 inline constexpr unsigned no_such_table = 1146;
 inline constexpr unsigned commit_failed = 1180;
+inline constexpr unsigned unknown_variable = 1193;
 inline constexpr unsigned lock_timeout = 1205; // only the statement is rolled back: ROLLBACK
 inline constexpr unsigned deadlock = 1213;
 inline constexpr unsigned forgotten = 1243; // a prepared statement
 inline constexpr unsigned read_only = 1290;
 inline constexpr unsigned no_savepoint = 1305;
 inline constexpr unsigned statement_timeout = 1969;
+inline constexpr unsigned idle = 4031; // for so long that MySQL has ended the connection
 inline constexpr unsigned gone = 2006;
 inline constexpr unsigned lost = 2013;
 } // namespace number

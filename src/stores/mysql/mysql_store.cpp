@@ -43,11 +43,11 @@ result<void> check(const mysql_store_options& options) {
     return {};
 }
 
-// The server tells which SQL it speaks, so it is asked before anything is written down.
+// Before anything is written down in it.
 result<mysql_dialect> dialect_at(const mysql::target& to, mysql_dialect wanted) {
     auto on = mysql::connect(to);
     if (!on) return std::move(on).error();
-    const auto spoken = mysql::dialect_of((*on)->server_version());
+    const auto spoken = mysql::find_dialect(**on, local_clock::now() + to.answer_timeout);
     if (!spoken || wanted == mysql_dialect::automatic) return spoken;
     return wanted;
 }
@@ -86,7 +86,7 @@ result<migration_report> migrate_mysql(const mysql_store_options& options, migra
     if (!to) return to.error();
     auto on = mysql::connect(*to);
     if (!on) return std::move(on).error();
-    const auto spoken = mysql::dialect_of((*on)->server_version());
+    const auto spoken = mysql::find_dialect(**on, local_clock::now() + to->answer_timeout);
     if (!spoken) return spoken.error();
     if (auto ready = mysql::set_up(**on, *to, *spoken); !ready) return std::move(ready).error();
     return mysql::migrate(**on, options.table_prefix, mode, local_clock::now() + migration_timeout);

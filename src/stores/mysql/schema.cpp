@@ -42,9 +42,10 @@ std::string upgrade(std::int64_t from, std::string_view prefix) {
                               prefix);
 }
 
-// Locks are the server's, not the database's.
+// Locks are the server's, not the database's. Two databases of one name would only wait for each
+// other, so the checksum need not be a strong one: MD5() is gone from MySQL 9.6.
 std::string lock_name(std::string_view prefix) {
-    return "CONCAT('semel.',MD5(CONCAT(DATABASE(),'/" + std::string{prefix} + "migrate')))";
+    return "CONCAT('semel.',CRC32(CONCAT(DATABASE(),'/" + std::string{prefix} + "migrate')))";
 }
 
 // With everybody else who migrates locked out.

@@ -1,7 +1,6 @@
 #include "stores/mysql/session.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "stores/mysql/schema.hpp"
 
@@ -9,9 +8,6 @@ namespace semel::mysql {
 
 namespace {
 
-// SKIP LOCKED came with MariaDB 10.6 and MySQL 8.0.
-constexpr int oldest_mariadb = 1'006;
-constexpr int oldest_mysql = 800;
 constexpr duration shortest_pause = std::chrono::milliseconds{50};
 constexpr duration longest_pause = std::chrono::seconds{2};
 // How long one batch waits for a connection that is being made.
@@ -34,17 +30,18 @@ std::string seconds(duration length) {
 std::string settings(const target& to) {
     return "SET SESSION sql_mode='STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',autocommit=1,"
            "time_zone='+00:00',completion_type=0,"
-           "max_error_count=0,lock_wait_timeout=" +
+           "lock_wait_timeout=" +
            seconds(to.answer_timeout) +
            ";SET NAMES binary"
            ";SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED,READ WRITE"
            ";SELECT @@global.read_only,@@innodb_flush_log_at_trx_commit,@@max_allowed_packet";
 }
 
-// MySQL waits for a lock at least a second, and has no limit for statements that write.
+// MySQL waits for a lock at least a second, has no limit for statements that write, and lets
+// administrators alone say how many warnings are kept.
 std::string limits_of(mysql_dialect spoken, const target& to) {
     if (spoken == mysql_dialect::mysql8) return ";SET SESSION innodb_lock_wait_timeout=1";
-    return ";SET SESSION innodb_lock_wait_timeout=0,max_statement_time=" +
+    return ";SET SESSION innodb_lock_wait_timeout=0,max_error_count=0,max_statement_time=" +
            seconds(to.answer_timeout);
 }
 
@@ -58,6 +55,13 @@ result<void> check_server(rows& got) {
                                           "innodb_flush_log_at_trx_commit to 1");
     }
     return {};
+}
+
+result<bool> understands(connection& on, std::string_view sql, local_time deadline) {
+    auto got = on.query(sql, deadline);
+    if (got) return true;
+    if (on.last_error() == number::syntax) return false;
+    return std::move(got).error();
 }
 
 result<void> prepare(connection& on, const session_options& options) {
@@ -76,23 +80,24 @@ result<void> prepare(connection& on, const session_options& options) {
 
 } // namespace
 
-result<mysql_dialect> dialect_of(std::string_view server_version) {
-    // A proxy, or MariaDB itself for old clients, may put 5.5.5- in front.
-    const bool mariadb = server_version.find("MariaDB") != std::string_view::npos;
-    std::string_view left = server_version;
-    if (mariadb && left.starts_with("5.5.5-")) left.remove_prefix(6);
-    int major = 0;
-    int minor = 0;
-    const auto dot = std::from_chars(left.data(), left.data() + left.size(), major).ptr;
-    if (dot < left.data() + left.size()) {
-        std::from_chars(dot + 1, left.data() + left.size(), minor);
+// SKIP LOCKED came with MariaDB 10.6 and MySQL 8.0.
+result<mysql_dialect> dialect_for(abilities has, std::string_view server_version) {
+    if (!has.skips_locked_rows) {
+        return refused(errc::unsupported,
+                       "the server (version " + std::string{server_version} +
+                           ") does not know SKIP LOCKED; semel needs MariaDB 10.6 or MySQL 8.0, "
+                           "or newer");
     }
-    const int found = major * 100 + minor;
-    if (found >= (mariadb ? oldest_mariadb : oldest_mysql)) {
-        return mariadb ? mysql_dialect::mariadb : mysql_dialect::mysql8;
-    }
-    return refused(errc::unsupported, "the server's version is " + std::string{server_version} +
-                                          "; semel needs MariaDB 10.6 or MySQL 8.0, or newer");
+    return has.compound_statements ? mysql_dialect::mariadb : mysql_dialect::mysql8;
+}
+
+result<mysql_dialect> find_dialect(connection& on, local_time deadline) {
+    const auto compound = understands(on, "BEGIN NOT ATOMIC DO 0;END", deadline);
+    if (!compound) return compound.error();
+    const auto skips = understands(on, "SELECT 1 FROM DUAL FOR UPDATE SKIP LOCKED", deadline);
+    if (!skips) return skips.error();
+    return dialect_for({.compound_statements = *compound, .skips_locked_rows = *skips},
+                       on.server_version());
 }
 
 result<void> set_up(connection& on, const target& to, mysql_dialect spoken) {

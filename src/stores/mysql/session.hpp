@@ -51,8 +51,17 @@ private:
 // Connects, by the target's own deadline.
 [[nodiscard]] result<std::unique_ptr<connection>> connect(const target& to);
 
-// What the server is. errc::unsupported where it is too old.
-[[nodiscard]] result<mysql_dialect> dialect_of(std::string_view server_version);
+// What a server understands. Its name and version do not tell: a proxy gives its own.
+struct abilities {
+    bool compound_statements = false;
+    bool skips_locked_rows = false;
+};
+
+// The SQL for such a server. errc::unsupported where it is too old; the version is for the message.
+[[nodiscard]] result<mysql_dialect> dialect_for(abilities has, std::string_view server_version);
+
+// Asks the server.
+[[nodiscard]] result<mysql_dialect> find_dialect(connection& on, local_time deadline);
 
 // Gives a new connection the settings this driver relies on, and makes sure that the server takes
 // writes and keeps them.

@@ -41,6 +41,11 @@ std::string statement_texts::find_forsaken(std::string_view now, std::size_t mos
            std::to_string(most) + " FOR UPDATE SKIP LOCKED";
 }
 
+std::string statement_texts::find_unlocked(const row_buffer& id) const {
+    return "SELECT 1 FROM " + record_ + " FORCE INDEX (PRIMARY) WHERE " + key_equals(id) +
+           " FOR UPDATE NOWAIT";
+}
+
 std::string statement_texts::search(const record_query& query, const row_request& which,
                                     std::string_view now) const {
     static_assert(record_columns.back() == "result");

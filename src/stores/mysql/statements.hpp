@@ -130,6 +130,9 @@ public:
 
     // Statements as one, which sends only rows and no word about the rest; MySQL has none.
     [[nodiscard]] std::string compound(std::string_view statements) const;
+    // An error (3572) where another transaction holds the row. Locks nothing for longer than it
+    // runs.
+    [[nodiscard]] std::string find_unlocked(const row_buffer& id) const;
     [[nodiscard]] bool has_compound() const { return dialect_ == mysql_dialect::mariadb; }
     // A statement that waits for locks, but no longer than that. Otherwise none waits at all; MySQL
     // waits a second in any case.

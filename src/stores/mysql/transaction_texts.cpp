@@ -44,12 +44,17 @@ std::int64_t new_version() {
 std::string transaction_texts::lock_name(const record_id& id, std::string_view database) const {
     record_id scoped = id;
     scoped.tenant = prefix_ + '\0' + id.tenant;
-    return "CONCAT('semel.',MD5(CONCAT(" + std::string{database} + "," +
-           hex("/" + std::to_string(hash_of(scoped))) + ")))";
+    return "CONCAT('semel.',CRC32(" + std::string{database} + ")," +
+           hex("." + std::to_string(hash_of(scoped))) + ")";
 }
 
-std::string transaction_texts::take_lock(const record_id& id, duration wait) const {
-    return "SELECT GET_LOCK(" + lock_name(id, current_database) + "," + seconds_text(wait) + ")";
+// MySQL rounds to whole seconds, and a short wait would be none.
+std::string transaction_texts::take_lock(const record_id& id, duration wait,
+                                         mysql_dialect spoken) const {
+    const duration most = spoken == mysql_dialect::mariadb
+                              ? wait
+                              : duration{std::chrono::ceil<std::chrono::seconds>(wait)};
+    return "SELECT GET_LOCK(" + lock_name(id, current_database) + "," + seconds_text(most) + ")";
 }
 
 std::string transaction_texts::release_lock(const record_id& id,
@@ -72,10 +77,8 @@ std::string transaction_texts::default_database_is(std::string_view name) {
     return std::string{current_database} + "=" + hex(name);
 }
 
-std::string transaction_texts::sees_committed_only(mysql_dialect of_server) {
-    const bool mariadb = of_server == mysql_dialect::mariadb;
-    return std::string{mariadb ? "@@tx_isolation" : "@@transaction_isolation"} +
-           "<>'READ-UNCOMMITTED'";
+std::string transaction_texts::sees_committed_only(std::string_view isolation_variable) {
+    return "@@" + std::string{isolation_variable} + "<>'READ-UNCOMMITTED'";
 }
 
 std::string transaction_texts::schema_version() const {

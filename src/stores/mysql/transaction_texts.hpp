@@ -29,7 +29,8 @@ public:
     explicit transaction_texts(std::string prefix) : prefix_(std::move(prefix)) {}
 
     // → 1, or not. Outlives COMMIT, so it is released behind it.
-    [[nodiscard]] std::string take_lock(const record_id& id, duration wait) const;
+    [[nodiscard]] std::string take_lock(const record_id& id, duration wait,
+                                        mysql_dialect spoken) const;
     // As it was taken in that default database; none: in the one of now.
     [[nodiscard]] std::string release_lock(const record_id& id,
                                            const std::optional<std::string>& database) const;
@@ -41,7 +42,7 @@ public:
     [[nodiscard]] static std::string default_database();                         // → its name
     [[nodiscard]] static std::string default_database_is(std::string_view name); // a condition
     // A condition: the session does not see what others have not committed.
-    [[nodiscard]] static std::string sees_committed_only(mysql_dialect of_server);
+    [[nodiscard]] static std::string sees_committed_only(std::string_view isolation_variable);
     [[nodiscard]] std::string schema_version() const;
     [[nodiscard]] std::string look(const record_id& id) const;
     [[nodiscard]] std::string checkpoints(const record_id& id) const; // → name, data
