@@ -151,7 +151,7 @@ private:
 // A server with the tables of both, and finished records in them.
 class place {
 public:
-    explicit place(const settings& how) : dir_(how.work_dir), server_("mysql", dir_.path()) {
+    explicit place(const settings& how) : dir_(how.work_dir), server_("mariadb", dir_.path()) {
         mysql_client setup{port()};
         setup.sql(orders_table());
         for (const char* prefix : {table_prefix, bare_prefix}) {
@@ -162,7 +162,7 @@ public:
     }
 
     [[nodiscard]] unsigned port() const {
-        const std::string url = server_.setting("SEMEL_TEST_MYSQL");
+        const std::string url = server_.setting("SEMEL_TEST_MARIADB");
         return static_cast<unsigned>(std::stoul(url.substr(url.rfind(':') + 1)));
     }
 

@@ -195,7 +195,7 @@ private:
 
 class mysql_side {
 public:
-    explicit mysql_side(const settings& how) : dir_(how.work_dir), server_("mysql", dir_.path()) {
+    explicit mysql_side(const settings& how) : dir_(how.work_dir), server_("mariadb", dir_.path()) {
         migrate_mysql(options(), migrate_mode::run).value();
         on_ = std::make_unique<mysql_client>(port());
     }
@@ -229,7 +229,7 @@ private:
         return rows / watch.elapsed().count();
     }
     [[nodiscard]] unsigned port() const {
-        const std::string url = server_.setting("SEMEL_TEST_MYSQL");
+        const std::string url = server_.setting("SEMEL_TEST_MARIADB");
         return static_cast<unsigned>(std::stoul(url.substr(url.rfind(':') + 1)));
     }
     [[nodiscard]] mysql_store_options options() const {

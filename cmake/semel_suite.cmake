@@ -25,6 +25,32 @@ function(semel_test suite)
 
   semel_program(${target} SOURCES ${arg_SOURCES} LIBS ${arg_LIBS} ${main} GTest::gtest
     OUTPUT tests/${target})
+  semel_set_up_tests(${target})
+  semel_add_to_suite(${suite} ${target})
+  add_test(NAME ${test} COMMAND ${target})
+  set_tests_properties(${test} PROPERTIES LABELS ${suite} TIMEOUT 900)
+  set_property(GLOBAL APPEND PROPERTY SEMEL_SUITES "gtest ${suite} tests/${target}")
+  if(arg_SERVERS)
+    set_property(GLOBAL APPEND PROPERTY SEMEL_SUITES "servers ${suite} -")
+  endif()
+endfunction()
+
+# semel_test_objects(target SOURCES … LIBS …): cases that several binaries run, compiled once. A
+# binary has the target among its LIBS.
+function(semel_test_objects target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
+    message(FATAL_ERROR "semel_test_objects(${target}): incomplete or ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  semel_find(${arg_LIBS})
+  add_library(${target} OBJECT ${arg_SOURCES})
+  target_include_directories(${target}
+    PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PUBLIC ${arg_LIBS} PRIVATE semel_warnings GTest::gmock)
+  semel_set_up_tests(${target})
+endfunction()
+
+function(semel_set_up_tests target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   # Half of a test's compile time is its headers: four sources share one reading of them.
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
@@ -36,13 +62,6 @@ function(semel_test suite)
     SEMEL_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared"
     SEMEL_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     SEMEL_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  semel_add_to_suite(${suite} ${target})
-  add_test(NAME ${test} COMMAND ${target})
-  set_tests_properties(${test} PROPERTIES LABELS ${suite} TIMEOUT 900)
-  set_property(GLOBAL APPEND PROPERTY SEMEL_SUITES "gtest ${suite} tests/${target}")
-  if(arg_SERVERS)
-    set_property(GLOBAL APPEND PROPERTY SEMEL_SUITES "servers ${suite} -")
-  endif()
 endfunction()
 
 # semel_check(suite NAME … COMMAND … [TARGETS …] [SERIAL])

@@ -27,3 +27,26 @@ build_preset() {
     echo "building: $preset ($*)"
     cmake --build "build/$preset" --parallel "$(jobs_max)" --target "$@"
 }
+
+# Where tools/fetch_mysql keeps MySQL. Root's own folders are closed to the account of the server.
+mysql_folder() {
+    local cache=${XDG_CACHE_HOME:-$HOME/.cache}
+    if [[ $EUID -eq 0 ]]; then cache=/var/cache; fi
+    echo "${SEMEL_CACHE_DIR:-$cache/semel}/mysql"
+}
+
+# mysql_command <folder>: what runs the server that lies there, with the libraries beside it.
+mysql_command() {
+    local root=$1/root loader
+    loader=$(ls "$root"/usr/lib/*/ld-linux-*.so.* | head -n 1)
+    printf '%s\n' "$loader" --library-path "${loader%/*}" "$root/usr/sbin/mysqld" --no-defaults \
+        --basedir="$root/usr" --secure-file-priv= --mysqlx=OFF
+}
+
+# mysql_server <folder> <options…>
+mysql_server() {
+    local command
+    mapfile -t command < <(mysql_command "$1")
+    shift
+    "${command[@]}" "$@"
+}

@@ -33,8 +33,8 @@ TEST(R30_Conformance, EveryKindOfStoreIsHeldToTheSuite) {
     }
 
     for (const std::string kind :
-         {"memory", "sqlite", "postgres", "mysql", "mysql8_dialect", "redis", "tiered_redis_sqlite",
-          "tiered_redis_postgres", "tiered_redis_mysql"}) {
+         {"memory", "sqlite", "postgres", "mariadb", "mysql", "redis", "tiered_redis_sqlite",
+          "tiered_redis_postgres", "tiered_redis_mariadb"}) {
         EXPECT_TRUE(suites.contains("Conformance_" + kind)) << kind;
     }
 }

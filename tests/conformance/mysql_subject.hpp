@@ -1,4 +1,4 @@
-// A store in tables of its own on a MariaDB server as a subject.
+// A store in tables of its own on a MariaDB or MySQL server as a subject.
 #pragma once
 
 #include <functional>
@@ -8,26 +8,17 @@
 
 #include "semel/conformance.hpp"
 #include "semel/open.hpp"
-#include "semel/stores/mysql.hpp"
 #include "support/mysql_server.hpp"
 
 namespace semel::conformance {
 
 class mysql_backing final : public backing {
 public:
-    explicit mysql_backing(mysql_dialect dialect) : dialect_(dialect) {
+    explicit mysql_backing(testing_support::mysql_kind of) : prefix_(of), client_(of) {
         migrate(prefix_.url(), migrate_mode::run).value();
     }
 
-    result<std::unique_ptr<store>> open() override {
-        if (dialect_ == mysql_dialect::automatic) return semel::open(prefix_.url());
-        return open_mysql_store({.port = static_cast<std::uint16_t>(testing_support::mysql_port()),
-                                 .user = "semel",
-                                 .password = "semel",
-                                 .database = "semel",
-                                 .table_prefix = prefix_.name(),
-                                 .dialect = dialect_});
-    }
+    result<std::unique_ptr<store>> open() override { return semel::open(prefix_.url()); }
 
     // Another number whenever a row has been written.
     std::optional<std::uint64_t> writes() override {
@@ -43,21 +34,13 @@ public:
     }
 
 private:
-    const mysql_dialect dialect_;
     const testing_support::mysql_prefix prefix_;
     testing_support::mysql_client client_;
 };
 
-inline subject mysql_subject() {
-    return {.name = "mysql",
-            .make = [] { return std::make_unique<mysql_backing>(mysql_dialect::automatic); },
-            .opens = instances::many};
-}
-
-// MySQL's SQL, which MariaDB understands too.
-inline subject mysql8_subject() {
-    return {.name = "mysql8_dialect",
-            .make = [] { return std::make_unique<mysql_backing>(mysql_dialect::mysql8); },
+inline subject mysql_subject(testing_support::mysql_kind of) {
+    return {.name = testing_support::name_of(of),
+            .make = [of] { return std::make_unique<mysql_backing>(of); },
             .opens = instances::many};
 }
 

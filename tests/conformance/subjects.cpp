@@ -67,31 +67,31 @@ std::vector<subject> subjects() {
     const subject memory = memory_subject();
     const subject sqlite = sqlite_subject();
     const subject postgres = postgres_subject();
-    const subject mysql = mysql_subject();
+    const subject mariadb = mysql_subject(testing_support::mysql_kind::mariadb);
     const subject redis = redis_subject();
     const subject redis_before_postgres = tiered_subject(postgres, "redis", redis_place);
-    const subject redis_before_mysql = tiered_subject(mysql, "redis", redis_place);
+    const subject redis_before_mariadb = tiered_subject(mariadb, "redis", redis_place);
     return {reference,
             laned_reference_subject(),
             memory,
             sqlite,
             postgres,
-            mysql,
-            mysql8_subject(),
+            mariadb,
+            mysql_subject(testing_support::mysql_kind::mysql),
             redis,
             tiered_subject(reference, "memory", memory_place),
             tiered_subject(reference, "forgetful", forgetful_place),
             tiered_subject(memory, "lost", lost_place),
             tiered_subject(sqlite, "redis", redis_place),
             redis_before_postgres,
-            redis_before_mysql,
+            redis_before_mariadb,
             decorated(reference, "cached", with_cache),
             decorated(sqlite, "cached", with_cache),
             decorated(postgres, "cached", with_cache),
-            decorated(mysql, "cached", with_cache),
+            decorated(mariadb, "cached", with_cache),
             decorated(redis, "cached", with_cache),
             decorated(redis_before_postgres, "cached", with_cache),
-            decorated(redis_before_mysql, "cached", with_cache),
+            decorated(redis_before_mariadb, "cached", with_cache),
             decorated(memory, "encrypted", with_encryption),
             decorated(memory, "metered", with_metrics)};
 }

@@ -138,7 +138,12 @@ protected:
     std::atomic<int> removed_ = 0;
 };
 
-using databases = ::testing::Types<testing_support::postgres_prefix, testing_support::mysql_prefix>;
+template <testing_support::mysql_kind Kind> struct prefix_on : testing_support::mysql_prefix {
+    prefix_on() : mysql_prefix(Kind) {}
+};
+using databases = ::testing::Types<testing_support::postgres_prefix,
+                                   prefix_on<testing_support::mysql_kind::mariadb>,
+                                   prefix_on<testing_support::mysql_kind::mysql>>;
 TYPED_TEST_SUITE(Fleet, databases);
 
 TYPED_TEST(Fleet, EachRecordIsSettledOnceAndNothingElseGoes) {

@@ -19,9 +19,9 @@ using testing::Not;
 constexpr claim_range ranges[]{claim_range::fresh, claim_range::due, claim_range::expired,
                                claim_range::expired_often};
 
-// ---- MariaDB ------------------------------------------------------------------------------------
+// ---- MariaDB and MySQL --------------------------------------------------------------------------
 
-class OutboxMysqlLocks : public testing::Test {
+class OutboxMysqlLocks : public testing::TestWithParam<testing_support::mysql_kind> {
 protected:
     std::string claim_text(claim_range range) {
         return mysql::with_prefix(my::claim({.shard = 0,
@@ -48,7 +48,7 @@ protected:
     std::string explain(const std::string& sql) {
         std::string made;
         MYSQL* const on = client_.native();
-        const std::string text = "EXPLAIN " + sql;
+        const std::string text = "EXPLAIN FORMAT=TRADITIONAL " + sql;
         if (mysql_real_query(on, text.data(), text.size()) != 0) return mysql_error(on);
         MYSQL_RES* const got = mysql_store_result(on);
         while (MYSQL_ROW row = mysql_fetch_row(got)) {
@@ -61,14 +61,18 @@ protected:
         return made;
     }
 
-    mysql_place at_;
-    testing_support::mysql_client client_;
-    testing_support::mysql_client root_{testing_support::mysql_port(), "root", ""};
+    mysql_place at_{GetParam()};
+    testing_support::mysql_client client_{GetParam()};
+    testing_support::mysql_client root_{testing_support::mysql_port(GetParam()), "root", ""};
 };
+INSTANTIATE_TEST_SUITE_P(All, OutboxMysqlLocks,
+                         testing::Values(testing_support::mysql_kind::mariadb,
+                                         testing_support::mysql_kind::mysql),
+                         name_of_server);
 
-TEST_F(OutboxMysqlLocks, AClaimLocksOnlyWhatItTakes) {
+TEST_P(OutboxMysqlLocks, AClaimLocksOnlyWhatItTakes) {
     at_.fill(1'000, 50, 0, 1);
-    testing_support::mysql_client other;
+    testing_support::mysql_client other{GetParam()};
     begin(client_);
     begin(other);
 
@@ -84,7 +88,7 @@ TEST_F(OutboxMysqlLocks, AClaimLocksOnlyWhatItTakes) {
     EXPECT_EQ(at_.count("status = 1"), "200") << "each has got a hundred of its own";
 }
 
-TEST_F(OutboxMysqlLocks, AClaimOfAnEmptyShardLetsAppendsPass) {
+TEST_P(OutboxMysqlLocks, AClaimOfAnEmptyShardLetsAppendsPass) {
     begin(client_);
     client_.sql(claim_text(claim_range::fresh));
 
@@ -94,7 +98,7 @@ TEST_F(OutboxMysqlLocks, AClaimOfAnEmptyShardLetsAppendsPass) {
     EXPECT_EQ(at_.count(), "10");
 }
 
-TEST_F(OutboxMysqlLocks, EveryStatementGoesByItsIndexHoweverSmallTheTable) {
+TEST_P(OutboxMysqlLocks, EveryStatementGoesByItsIndexHoweverSmallTheTable) {
     for (const int rows : {0, 3, 2'000}) {
         if (rows > 0) at_.fill(rows, 50, 0, 2);
         for (const claim_range range : ranges) {

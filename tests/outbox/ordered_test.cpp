@@ -45,7 +45,8 @@ protected:
     delivered_log log_;
 };
 
-INSTANTIATE_TEST_SUITE_P(All, OutboxOrdered, testing::Values("postgres", "mysql", "sqlite"));
+INSTANTIATE_TEST_SUITE_P(All, OutboxOrdered,
+                         testing::Values("postgres", "mariadb", "mysql", "sqlite"));
 
 TEST_P(OutboxOrdered, KeepsTheOrderOfEveryKeyThroughFailures) {
     at_->fill(300, 10, 0, 4);

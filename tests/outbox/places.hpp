@@ -1,7 +1,8 @@
-// The three databases as places for an outbox: tables of its own for each test, appends in real
+// The databases as places for an outbox: tables of its own for each test, appends in real
 // transactions, and SQL behind the relay's back.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 
@@ -80,7 +81,9 @@ private:
 
 class mysql_place final : public place {
 public:
-    mysql_place() { migrate(url(), migrate_mode::run).value(); }
+    explicit mysql_place(testing_support::mysql_kind of) : prefix_(of), client_(of) {
+        migrate(url(), migrate_mode::run).value();
+    }
     [[nodiscard]] std::string url() const override { return prefix_.url(); }
     [[nodiscard]] std::string prefix() const override { return prefix_.name(); }
     std::string sql(const std::string& text) override { return client_.sql(text); }
@@ -129,9 +132,16 @@ private:
     std::unique_ptr<sqlite_writer> writer_;
 };
 
+// Of a test that is for the two of them alone.
+inline std::string name_of_server(const testing::TestParamInfo<testing_support::mysql_kind>& of) {
+    return testing_support::name_of(of.param);
+}
+
 inline std::unique_ptr<place> make_place(const std::string& kind) {
+    using testing_support::mysql_kind;
     if (kind == "postgres") return std::make_unique<postgres_place>();
-    if (kind == "mysql") return std::make_unique<mysql_place>();
+    if (kind == "mariadb") return std::make_unique<mysql_place>(mysql_kind::mariadb);
+    if (kind == "mysql") return std::make_unique<mysql_place>(mysql_kind::mysql);
     return std::make_unique<sqlite_place>();
 }
 

@@ -71,7 +71,7 @@ protected:
     const std::unique_ptr<place> at_ = make_place(GetParam());
 };
 
-INSTANTIATE_TEST_SUITE_P(All, OutboxProcesses, testing::Values("postgres", "mysql"));
+INSTANTIATE_TEST_SUITE_P(All, OutboxProcesses, testing::Values("postgres", "mariadb", "mysql"));
 
 TEST_P(OutboxProcesses, OneRelayDeliversEachOnce) {
     expect_one_each(1);

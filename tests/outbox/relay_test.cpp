@@ -45,7 +45,8 @@ protected:
     delivered_log log_;
 };
 
-INSTANTIATE_TEST_SUITE_P(All, OutboxRelay, testing::Values("postgres", "mysql", "sqlite"));
+INSTANTIATE_TEST_SUITE_P(All, OutboxRelay,
+                         testing::Values("postgres", "mariadb", "mysql", "sqlite"));
 
 TEST_P(OutboxRelay, AVeryLongErrorOfASinkIsCutAndKeepsNothingUp) {
     at_->fill(20);
@@ -289,6 +290,8 @@ TEST_P(OutboxRelay, ASlowSinkKeepsItsLease) {
 TEST_P(OutboxRelay, ALowerRowThatCommitsLaterIsNotLost) {
     if (std::string{GetParam()} == "sqlite") return; // one writer at a time: it cannot happen
     const bool postgres = std::string{GetParam()} == "postgres";
+    const auto other = std::string{GetParam()} == "mysql" ? testing_support::mysql_kind::mysql
+                                                          : testing_support::mysql_kind::mariadb;
     // A second application, whose transaction stays open while later rows come and go.
     std::unique_ptr<testing_support::postgres_client> pg;
     std::unique_ptr<testing_support::mysql_client> my;
@@ -297,7 +300,7 @@ TEST_P(OutboxRelay, ALowerRowThatCommitsLaterIsNotLost) {
         pg = std::make_unique<testing_support::postgres_client>();
         in = std::make_unique<postgres_writer>(pg->native(), at_->prefix());
     } else {
-        my = std::make_unique<testing_support::mysql_client>();
+        my = std::make_unique<testing_support::mysql_client>(other);
         in = std::make_unique<mysql_writer>(my->native(), at_->prefix());
     }
     const auto run = [&](const char* sql) { return postgres ? pg->sql(sql) : my->sql(sql); };

@@ -1,4 +1,4 @@
-// A MariaDB server for tests, and SQL behind the store's back.
+// A MariaDB or MySQL server for tests, and SQL behind the store's back.
 #pragma once
 
 #include <mysql.h>
@@ -11,26 +11,45 @@
 
 namespace semel::testing_support {
 
+enum class mysql_kind { mariadb, mysql };
+
+// For the binaries that run the same cases on each of them: what is meant where none is named.
+extern const mysql_kind tested_mysql;
+
+// As tools/servers calls it.
+inline const char* name_of(mysql_kind kind) {
+    return kind == mysql_kind::mariadb ? "mariadb" : "mysql";
+}
+
 // Throws, and so fails the test, where there is no server.
-inline std::string mysql_url() {
-    const char* const url = std::getenv("SEMEL_TEST_MYSQL");
+inline std::string mysql_url(mysql_kind of = tested_mysql) {
+    const char* const setting =
+        of == mysql_kind::mariadb ? "SEMEL_TEST_MARIADB" : "SEMEL_TEST_MYSQL";
+    const char* const url = std::getenv(setting);
     if (url == nullptr) {
-        throw std::runtime_error("SEMEL_TEST_MYSQL is not set: `./test stores` and `./test "
-                                 "conformance` start the servers, or use `tools/servers run`");
+        throw std::runtime_error(std::string{setting} +
+                                 " is not set: ./test starts the servers; `tools/servers start " +
+                                 name_of(of) + "` says why it cannot");
     }
     return url;
 }
 
 // The port of a URL that tools/servers has made.
-inline int mysql_port(const std::string& url = mysql_url()) {
+inline int mysql_port(mysql_kind of = tested_mysql) {
+    const std::string url = mysql_url(of);
     return std::stoi(url.substr(url.rfind(':') + 1));
+}
+
+// How that server calls it.
+inline std::string isolation_variable() {
+    return tested_mysql == mysql_kind::mariadb ? "tx_isolation" : "transaction_isolation";
 }
 
 // A connection of the test's own.
 class mysql_client {
 public:
-    explicit mysql_client(int port = mysql_port(), const char* user = "semel",
-                          const char* password = "semel")
+    explicit mysql_client(mysql_kind of = tested_mysql) : mysql_client(mysql_port(of)) {}
+    explicit mysql_client(int port, const char* user = "semel", const char* password = "semel")
         : it_(mysql_init(nullptr)) {
         if (mysql_real_connect(it_, "127.0.0.1", user, password, "semel",
                                static_cast<unsigned>(port), nullptr, 0) == nullptr) {
@@ -83,10 +102,24 @@ private:
     MYSQL* const it_;
 };
 
+// A table of 10^digits rows, whose column `seq` counts from 1.
+inline std::string mysql_numbers(int digits) {
+    std::string sum = "1";
+    std::string from;
+    for (int i = 0; i < digits; ++i) {
+        const std::string alias = "d" + std::to_string(i);
+        sum += "+" + alias + ".n*1" + std::string(static_cast<std::size_t>(i), '0');
+        from += (i == 0 ? "" : ",") + std::string{"(SELECT 0 AS n"};
+        for (int n = 1; n < 10; ++n) from += " UNION ALL SELECT " + std::to_string(n);
+        from += ") " + alias;
+    }
+    return "(SELECT " + sum + " AS seq FROM " + from + ") numbers";
+}
+
 // A table prefix of its own for each test; its tables go when it does.
 class mysql_prefix {
 public:
-    mysql_prefix() {
+    explicit mysql_prefix(mysql_kind of = tested_mysql) : of_(of) {
         static std::atomic<int> made = 0;
         name_ = "t" + std::to_string(::getpid()) + "_" + std::to_string(++made) + "_";
     }
@@ -94,9 +127,9 @@ public:
     mysql_prefix& operator=(const mysql_prefix&) = delete;
     ~mysql_prefix() {
         try {
-            mysql_client{}.sql("DROP TABLE IF EXISTS " + name_ + "meta, " + name_ + "record, " +
-                               name_ + "checkpoint, " + name_ + "audit, " + name_ + "outbox, " +
-                               name_ + "outbox_shard, " + name_ + "outbox_archive");
+            mysql_client{of_}.sql("DROP TABLE IF EXISTS " + name_ + "meta, " + name_ + "record, " +
+                                  name_ + "checkpoint, " + name_ + "audit, " + name_ + "outbox, " +
+                                  name_ + "outbox_shard, " + name_ + "outbox_archive");
         } catch (const std::exception&) {
             // The server is gone, and its data are the tests' own.
         }
@@ -104,9 +137,10 @@ public:
 
     [[nodiscard]] const std::string& name() const { return name_; }
     // As a store's URL.
-    [[nodiscard]] std::string url() const { return mysql_url() + "?prefix=" + name_; }
+    [[nodiscard]] std::string url() const { return mysql_url(of_) + "?prefix=" + name_; }
 
 private:
+    const mysql_kind of_;
     std::string name_;
 };
 

@@ -15,7 +15,10 @@
 #include <limits>
 #include <mutex>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace semel::testing_support {
@@ -52,11 +55,17 @@ public:
         const std::scoped_lock lock{mutex_};
         budgets_[static_cast<std::size_t>(which)].left = bytes;
     }
+    // From now on: the first request with that word reaches the server, and its answer nobody.
+    void cut_answer_to(std::string word) {
+        const std::scoped_lock lock{mutex_};
+        unanswered_ = std::move(word);
+    }
     // From now on: who connects is accepted, and hears nothing.
     void fall_silent() { silent_ = true; }
     void never_cut() {
         const std::scoped_lock lock{mutex_};
         for (budget& each : budgets_) each = {};
+        unanswered_.clear();
     }
     // Bytes that went through since the last never_cut().
     [[nodiscard]] std::size_t passed(direction which) const {
@@ -133,9 +142,17 @@ private:
         char bytes[16'384];
         const ssize_t got = ::read(from, bytes, sizeof bytes);
         if (got <= 0) return false;
+        if (&of == &budgets_[0]) look_for_word({bytes, static_cast<std::size_t>(got)});
         const auto [size, cut] = spend(of, static_cast<std::size_t>(got));
         if (size > 0 && ::write(to, bytes, size) < 0) return false;
         return !cut;
+    }
+
+    void look_for_word(std::string_view sent) {
+        const std::scoped_lock lock{mutex_};
+        if (unanswered_.empty() || sent.find(unanswered_) == std::string_view::npos) return;
+        unanswered_.clear();
+        budgets_[1].left = 0;
     }
 
     struct share {
@@ -160,7 +177,8 @@ private:
     std::atomic<bool> silent_ = false;
     std::atomic<int> open_ = 0;
     mutable std::mutex mutex_;
-    budget budgets_[2]; // by direction
+    budget budgets_[2];      // by direction
+    std::string unanswered_; // guarded by mutex_
     std::thread thread_;
 };
 

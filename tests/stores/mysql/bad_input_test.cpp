@@ -122,6 +122,19 @@ TEST_F(MysqlBadInput, ACertificateForThisHostIsAcceptedAndTheConnectionEncrypted
     EXPECT_FALSE(plain);
 }
 
+// MySQL has not seen the password before, and gives out a key to encrypt it with.
+TEST_F(MysqlBadInput, ANewUserLogsInWithoutTls) {
+    testing_support::mysql_client admin{testing_support::mysql_port(), "root", ""};
+    const std::string user = prefix() + "new";
+    admin.sql("CREATE USER " + user + " IDENTIFIED BY 'x'");
+    admin.sql("GRANT ALL ON semel.* TO " + user);
+
+    const auto opened = semel::open(url_with(user + ":x", "semel") + "?prefix=" + prefix());
+    admin.sql("DROP USER " + user);
+
+    EXPECT_TRUE(opened) << describe(opened.error());
+}
+
 TEST_F(MysqlBadInput, AMissingCertificateFileIsNamed) {
     EXPECT_THAT(why_not(url() + "&ca_file=/nowhere.crt").detail, HasSubstr("/nowhere.crt"));
     EXPECT_THAT(why_not(url() + "&tls=maybe").detail, HasSubstr("off, unverified or verify"));

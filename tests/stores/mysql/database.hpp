@@ -1,4 +1,4 @@
-// MariaDB as the database that tests/stores/sql is compiled for.
+// MariaDB or MySQL as the database that tests/stores/sql is compiled for.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,7 @@
 
 #include "mysql_fixture.hpp"
 #include "semel/transaction/mysql.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace semel {
 
@@ -14,7 +15,7 @@ using database_client = testing_support::mysql_client;
 using database_prefix = testing_support::mysql_prefix;
 using database_transaction = mysql_transaction;
 
-inline constexpr const char* database_kind = "mysql"; // as tools/servers calls it
+inline const std::string database_kind = testing_support::name_of(testing_support::tested_mysql);
 inline constexpr const char* sleep_two_seconds = "SELECT SLEEP(2)";
 
 inline int database_port() {
@@ -37,6 +38,10 @@ inline bool is_in_transaction(database_client& client) {
     client.sql("DO 1"); // an error does not say
     return (client.native()->server_status & SERVER_STATUS_IN_TRANS) != 0;
 }
+// MySQL gets each statement on its own.
+inline void cut_answer_to_commit(testing_support::tcp_proxy& proxy) {
+    proxy.cut_answer_to("COMMIT");
+}
 inline result<std::unique_ptr<store>> open_database(const mysql_store_options& options) {
     return open_mysql_store(options);
 }
@@ -49,6 +54,11 @@ class database_test : public mysql_test {
 protected:
     inline static const std::string key_column = "`key`";
     inline static const std::string clock_seconds = "UNIX_TIMESTAMP()";
+    // How long a lock is waited for before anything else is tried: MySQL counts in seconds.
+    static duration first_wait() {
+        using testing_support::mysql_kind;
+        return std::chrono::seconds{testing_support::tested_mysql == mysql_kind::mysql ? 1 : 0};
+    }
     // How long one locked row may delay the others: a batch waits for it, then its parts do.
     static constexpr int lock_timeouts_max = 5;
 
@@ -74,7 +84,8 @@ protected:
         const std::string table = prefix() + "weight";
         client.sql("CREATE TABLE IF NOT EXISTS " + table + " (number INT)");
         client.sql("BEGIN");
-        client.sql("INSERT INTO " + table + " SELECT seq FROM seq_1_to_1000");
+        client.sql("INSERT INTO " + table + " SELECT seq FROM " +
+                   testing_support::mysql_numbers(3));
     }
 
     std::string columns_but_key() {

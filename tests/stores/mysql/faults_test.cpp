@@ -42,6 +42,16 @@ TEST_F(MysqlFaults, AServerThatTakesNoWritesIsRefused) {
     EXPECT_NE(opened.error().detail.find("name the primary"), std::string::npos);
 }
 
+TEST_F(MysqlFaults, AServerThatWantsTlsSaysSo) {
+    testing_support::mysql_client{server_.port()}.sql("SET GLOBAL require_secure_transport = 1");
+
+    const auto opened = semel::open(database_url(server_.port()));
+
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, errc::invalid_argument) << describe(opened.error());
+    EXPECT_NE(opened.error().detail.find("add tls=verify"), std::string::npos);
+}
+
 TEST_F(MysqlFaults, AServerThatDoesNotFlushIsRefused) {
     testing_support::mysql_client{server_.port()}.sql(
         "SET GLOBAL innodb_flush_log_at_trx_commit = 0");

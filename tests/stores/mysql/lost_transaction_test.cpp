@@ -92,7 +92,8 @@ TEST_F(MysqlLeftovers, ARollbackThatIsKilledLeavesNoLock) {
     const std::string kill = "KILL QUERY " + std::to_string(mysql_thread_id(slow.native()));
     std::jthread killer;
     const auto work = [&]() -> std::string {
-        slow.sql("INSERT INTO " + payment_table() + " SELECT 5 FROM seq_1_to_400000");
+        slow.sql("INSERT INTO " + payment_table() + " SELECT 5 FROM " +
+                 testing_support::mysql_numbers(5));
         killer = std::jthread{[&](const std::stop_token& stop) {
             while (!stop.stop_requested()) {
                 EXPECT_NO_THROW(sql(kill));

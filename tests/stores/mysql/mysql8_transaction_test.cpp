@@ -1,4 +1,4 @@
-// The way statements take on MySQL, one by one: here against MariaDB, which understands them too.
+// Statements one by one: the way they take on MySQL, and on a MariaDB that a proxy calls otherwise.
 #include "stores/sql/payments.hpp"
 
 namespace semel {

@@ -6,6 +6,7 @@
 #include "looped_transaction.hpp"
 #include "postgres_fixture.hpp"
 #include "semel/transaction/postgres.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace semel {
 
@@ -40,6 +41,10 @@ inline database_client client_at(int port) {
 inline bool is_in_transaction(database_client& client) {
     return PQtransactionStatus(client.native()) != PQTRANS_IDLE;
 }
+// It travels with the record, and both are statements that the connection keeps.
+inline void cut_answer_to_commit(testing_support::tcp_proxy& proxy) {
+    proxy.cut_after(testing_support::direction::to_client, 0);
+}
 inline result<std::unique_ptr<store>> open_database(const postgres_options& options) {
     return open_postgres_store(options);
 }
@@ -53,6 +58,8 @@ class database_test : public postgres_test {
 protected:
     inline static const std::string key_column = "key";
     inline static const std::string clock_seconds = "extract(epoch FROM clock_timestamp())";
+    // How long a lock is waited for before anything else is tried.
+    static duration first_wait() { return {}; }
     // How long one locked row may delay the others: a full time-out for all, then moments.
     static constexpr int lock_timeouts_max = 3;
 

@@ -15,7 +15,7 @@ protected:
             {.table_prefix = prefix(), .doubt_wait = std::chrono::milliseconds{500}}};
         return engine_.transact<std::string>(port, payment(), [&] {
             client_.sql("INSERT INTO " + payment_table() + " VALUES (5)");
-            proxy_.cut_after(testing_support::direction::to_client, 0);
+            cut_answer_to_commit(proxy_);
             after_the_cut();
             return std::string{"7"};
         });
