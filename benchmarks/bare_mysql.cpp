@@ -191,7 +191,7 @@ void bare_mysql::transact(std::uint64_t number) {
     const mysql::transaction_texts texts{prefix_};
     const record_id id = id_of(number);
     on_.sql("BEGIN NOT ATOMIC " + require_that(texts.clock_goes()) +
-            texts.take_lock(id, std::chrono::seconds{10}) +
+            texts.take_lock(id, std::chrono::seconds{10}, mysql_dialect::mariadb) +
             ";SET autocommit=0;SET TRANSACTION ISOLATION LEVEL READ COMMITTED;START TRANSACTION "
             "READ WRITE;SAVEPOINT bare_1;" +
             texts.look(id) + ";END");
