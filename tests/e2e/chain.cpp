@@ -104,18 +104,20 @@ bool effects_file::has(const std::string& key) const {
 
 // ---- the whole
 
-chain::chain(messaging_test::broker_kind kind)
+chain::chain(const links& of)
     : folder_(new_folder()),
-      broker_(messaging_test::make_private_broker(kind)),
+      gateways_place_(outbox::make_place(of.database)),
+      services_place_(outbox::make_place(of.database)),
+      broker_(messaging_test::make_private_broker(of.broker)),
       billing_(folder_ + "/billing.db"),
       mailing_(folder_ + "/mailing.db") {
-    watcher_.sql("CREATE TABLE " + services_prefix_.name() +
-                 "orders (number bigserial, key text NOT NULL)");
+    services_place_->sql("CREATE TABLE " + services_place_->prefix() +
+                         "orders (number serial PRIMARY KEY, request varchar(255) NOT NULL)");
     mailing_.go_by_child_key();
-    for (int i = 0; i < 2; ++i) add_gateway_and_service();
+    for (int i = 0; i < 2; ++i) add_gateway_and_service(of.database);
     // So often, since a broker with much to load is away for longer than twenty short pauses.
     for (const char* name : {"relay-1", "relay-2"}) {
-        add(name, {SEMEL_BINARY_DIR "/semel", "relay", "--store", services_prefix_.url(), "--sink",
+        add(name, {SEMEL_BINARY_DIR "/semel", "relay", "--store", services_place_->url(), "--sink",
                    broker_->sink_url(), "--lease", "1s", "--poll", "50ms", "--retry-last", "500ms",
                    "--attempts", "10000", "--workers", "1", "--batch", "100"});
     }
@@ -129,7 +131,7 @@ chain::chain(messaging_test::broker_kind kind)
 chain::~chain() {
     processes_.clear();
     try {
-        watcher_.sql("DROP TABLE " + services_prefix_.name() + "orders");
+        services_place_->sql("DROP TABLE " + services_place_->prefix() + "orders");
     } catch (const std::exception&) {
         // The server is gone, and its data are the tests' own.
     }
@@ -142,7 +144,7 @@ void chain::add(const std::string& name, std::vector<std::string> arguments) {
 }
 
 // Short leases: what a dead gateway has begun is free again soon.
-void chain::add_gateway_and_service() {
+void chain::add_gateway_and_service(const std::string& database) {
     const std::string behind = std::to_string(steady_port());
     const std::uint16_t port = steady_port();
     const std::string nth = std::to_string(gateway_ports_.size() + 1);
@@ -154,7 +156,7 @@ void chain::add_gateway_and_service() {
                            "--upstream",
                            "http://127.0.0.1:" + behind,
                            "--store",
-                           gateways_prefix_.url(),
+                           gateways_place_->url(),
                            "--single-tenant",
                            "acme",
                            "--route",
@@ -172,17 +174,20 @@ void chain::add_gateway_and_service() {
                            "2s",
                            "--answer-time",
                            "10s"});
-    add("service-" + nth, {SEMEL_BINARY_DIR "/tests/e2e_service", behind,
-                           testing_support::postgres_url(), services_prefix_.name()});
+    const std::string url = database == "mysql"
+                                ? testing_support::mysql_url(testing_support::mysql_kind::mysql)
+                                : testing_support::postgres_url();
+    add("service-" + nth,
+        {SEMEL_BINARY_DIR "/tests/e2e_service", behind, url, services_place_->prefix()});
 }
 
 std::vector<std::string> chain::orders() {
-    return lines_of(
-        watcher_.sql("SELECT key || ' ' || number FROM " + services_prefix_.name() + "orders"));
+    return lines_of(services_place_->sql("SELECT CONCAT(request, ' ', number) FROM " +
+                                         services_place_->prefix() + "orders"));
 }
 
 int chain::events_waiting() {
-    return std::stoi(watcher_.sql("SELECT count(*) FROM " + services_prefix_.name() + "outbox"));
+    return std::stoi(services_place_->count());
 }
 
 std::string chain::stop() {

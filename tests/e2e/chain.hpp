@@ -1,6 +1,6 @@
 // From the client to the last effect, every link a process or a server of its own:
 //
-//   2 gateways → 2 services (record, row and event in one transaction on PostgreSQL)
+//   2 gateways → 2 services (record, row and event in one transaction on PostgreSQL or MySQL)
 //     → 2 relays → a broker → 2 consumers, each with a database of its own
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "e2e/child.hpp"
 #include "e2e/scene.hpp"
 #include "messaging/brokers.hpp"
+#include "outbox/places.hpp"
 
 struct sqlite3;
 
@@ -42,9 +43,14 @@ private:
     sqlite3* database_ = nullptr;
 };
 
+struct links {
+    messaging_test::broker_kind broker;
+    std::string database; // as outbox::make_place calls it
+};
+
 class chain {
 public:
-    explicit chain(messaging_test::broker_kind kind);
+    explicit chain(const links& of);
     chain(const chain&) = delete;
     chain& operator=(const chain&) = delete;
     ~chain();
@@ -63,12 +69,11 @@ public:
 
 private:
     void add(const std::string& name, std::vector<std::string> arguments);
-    void add_gateway_and_service();
+    void add_gateway_and_service(const std::string& database);
     [[nodiscard]] std::string said(const std::string& name) const;
 
     const std::string folder_;
-    const migrated_prefix gateways_prefix_, services_prefix_;
-    testing_support::postgres_client watcher_;
+    const std::unique_ptr<outbox::place> gateways_place_, services_place_;
     const std::unique_ptr<messaging_test::private_broker> broker_;
     const effects_file billing_, mailing_;
     std::vector<std::uint16_t> gateway_ports_;

@@ -1,5 +1,5 @@
 // A service that books orders: the row, the event about it and the record of the request are one
-// transaction on PostgreSQL. Nothing but the record keeps a key from having two rows.
+// transaction on PostgreSQL or MySQL. Nothing but the record keeps a key from having two rows.
 //
 // usage: e2e_service PORT DATABASE PREFIX
 #include <libpq-fe.h>
@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -18,8 +19,11 @@
 #include "semel/http/httplib.hpp"
 #include "semel/open.hpp"
 #include "semel/outbox.hpp"
+#include "semel/outbox/mysql.hpp"
 #include "semel/outbox/postgres.hpp"
+#include "semel/transaction/mysql.hpp"
 #include "semel/transaction/postgres.hpp"
+#include "support/mysql_server.hpp"
 
 namespace {
 
@@ -28,34 +32,23 @@ struct place {
     std::string prefix;
 };
 
-// The connection of one thread, for as long as the process lives.
-class session {
+class postgres_side {
 public:
-    explicit session(const place& at)
+    explicit postgres_side(const place& at)
         : prefix_(at.prefix),
           native_(PQconnectdb((at.database + "?sslmode=disable&gssencmode=disable").c_str())) {
         if (PQstatus(native_) != CONNECTION_OK) throw std::runtime_error(PQerrorMessage(native_));
     }
-    session(const session&) = delete;
-    session& operator=(const session&) = delete;
-    ~session() { PQfinish(native_); }
+    postgres_side(const postgres_side&) = delete;
+    postgres_side& operator=(const postgres_side&) = delete;
+    ~postgres_side() { PQfinish(native_); }
 
     semel::transaction_port& transaction() { return transaction_; }
+    semel::outbox::writer& writer() { return writer_; }
 
-    // In the transaction that is open; says the order's number.
-    std::string book(const semel::execution& run) {
-        const std::string number = insert(run.key());
-        outbox_
-            .append(writer_, {.topic = "orders", .key = run.key(), .payload = number},
-                    semel::outbox::origin_of(run))
-            .value();
-        return number;
-    }
-
-private:
     std::string insert(const std::string& key) {
         const std::string sql =
-            "INSERT INTO " + prefix_ + "orders (key) VALUES ($1) RETURNING number";
+            "INSERT INTO " + prefix_ + "orders (request) VALUES ($1) RETURNING number";
         const char* const values[] = {key.c_str()};
         PGresult* const got =
             PQexecParams(native_, sql.c_str(), 1, nullptr, values, nullptr, nullptr, 0);
@@ -66,16 +59,70 @@ private:
         return number;
     }
 
+private:
     const std::string prefix_;
     PGconn* const native_;
     semel::postgres_transaction transaction_{native_, {.table_prefix = prefix_}};
     semel::outbox::postgres_writer writer_{native_, prefix_};
+};
+
+class mysql_side {
+public:
+    explicit mysql_side(const place& at)
+        : prefix_(at.prefix), client_(std::stoi(at.database.substr(at.database.rfind(':') + 1))) {}
+
+    semel::transaction_port& transaction() { return transaction_; }
+    semel::outbox::writer& writer() { return writer_; }
+
+    // The keys of the test have nothing to escape.
+    std::string insert(const std::string& key) {
+        client_.sql("INSERT INTO " + prefix_ + "orders (request) VALUES ('" + key + "')");
+        return std::to_string(mysql_insert_id(client_.native()));
+    }
+
+private:
+    const std::string prefix_;
+    semel::testing_support::mysql_client client_;
+    semel::mysql_transaction transaction_{client_.native(), {.table_prefix = prefix_}};
+    semel::outbox::mysql_writer writer_{client_.native(), prefix_};
+};
+
+// The connection of one thread, for as long as the process lives.
+class session {
+public:
+    virtual ~session() = default;
+    virtual semel::transaction_port& transaction() = 0;
+    // In the transaction that is open; says the order's number.
+    virtual std::string book(const semel::execution& run) = 0;
+};
+
+template <class Side> class session_on final : public session {
+public:
+    explicit session_on(const place& at) : side_(at) {}
+
+    semel::transaction_port& transaction() override { return side_.transaction(); }
+    std::string book(const semel::execution& run) override {
+        const std::string number = side_.insert(run.key());
+        outbox_
+            .append(side_.writer(), {.topic = "orders", .key = run.key(), .payload = number},
+                    semel::outbox::origin_of(run))
+            .value();
+        return number;
+    }
+
+private:
+    Side side_;
     const semel::outbox::appender outbox_;
 };
 
+std::unique_ptr<session> make_session(const place& at) {
+    if (at.database.starts_with("mysql:")) return std::make_unique<session_on<mysql_side>>(at);
+    return std::make_unique<session_on<postgres_side>>(at);
+}
+
 session& mine(const place& at) {
-    thread_local session it{at};
-    return it;
+    thread_local const std::unique_ptr<session> it = make_session(at);
+    return *it;
 }
 
 void listen_here(httplib::Server& server, int port, const sigset_t& term) {
