@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,10 @@ struct fail {
 // The work did nothing: forget the attempt.
 struct release {
     claim by = {};
+    // For an attempt that was never run: what its begin has replaced (see answers::started). The
+    // record becomes that again, under the attempt's own claim. Without it, and after a checkpoint
+    // of the attempt's own, the record is absent afterwards.
+    std::shared_ptr<const record> replaced = {};
 };
 
 // The work's outcome is unknown: let the policy decide at once instead of after the lease.
@@ -110,6 +115,8 @@ struct started {
     time_point lease_until = {};
     std::optional<fingerprint> content = {}; // what the record is now compared with
     std::vector<checkpoint> checkpoints = {};
+    // The record as it was before a retry, take-over or overwriting start; only for a release.
+    std::shared_ptr<const record> replaced = {};
 };
 
 struct replay {

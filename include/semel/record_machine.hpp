@@ -51,4 +51,7 @@ struct applied {
 // Processing, and its owner's time and grace are over.
 [[nodiscard]] bool lapsed(const record& it, time_point now);
 
+// Lapsed, and run again only after a verdict: it is held or probed, or its attempts are used up.
+[[nodiscard]] bool in_doubt(const record& it, time_point now);
+
 } // namespace semel

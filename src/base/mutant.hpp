@@ -25,6 +25,11 @@ enum class bug : std::uint8_t {
     purge_takes_live,         // the sweeper does not look at the state
     winner_not_compared,      // a fenced-off caller gets the result of other content
     adopted_lease_is_whole,   // a claim found by reading counts as just granted
+    unrun_is_counted,         // an attempt that was never run is abandoned, and counts
+    unrun_is_forgotten,       // an attempt that was never run takes what it replaced with it
+    adopted_forgets,          // what a claim found by reading has replaced is forgotten
+    used_up_is_forsaken,      // the sweeper removes what is in doubt, and the work begins again
+    verdict_grants_nothing,   // "not executed" does not let a used-up record run again
 };
 
 #ifdef SEMEL_MUTANTS

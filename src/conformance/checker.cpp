@@ -71,6 +71,10 @@ std::string detail_of(const command& what, const applied& made) {
         const auto index = std::get<commands::resolve>(what).verdict.index();
         return ", " + std::string{verdicts[index]};
     }
+    const auto* const undo = std::get_if<commands::release>(&what);
+    if (undo != nullptr && undo->replaced && std::holds_alternative<answers::stored>(made.said)) {
+        return made.what == change::none ? ", undone before" : ", undone";
+    }
     if (std::holds_alternative<answers::stored>(made.said)) {
         return made.what == change::none ? ", again" : ", now";
     }
@@ -104,7 +108,10 @@ std::optional<std::string> checker::run(const envelope& what) {
         highest_fence_ = std::max(highest_fence_, *fence);
     }
     if (auto wrong = compare(it, what, got->said)) return wrong;
-    if (const auto* one = std::get_if<answers::started>(&got->said)) it.claims.push_back(one->by);
+    if (const auto* one = std::get_if<answers::started>(&got->said)) {
+        it.claims.push_back(one->by);
+        it.undo = {.by = one->by, .replaced = one->replaced};
+    }
     if (subject_.purges == purging::in_passing) may_have_purged(*what.now);
     return std::nullopt;
 }

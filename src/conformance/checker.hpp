@@ -26,6 +26,7 @@ struct known {
     std::vector<std::optional<record>> possible = {std::nullopt};
     std::uint64_t last_fence = 0;
     std::vector<claim> claims = {}; // issued so far
+    commands::release undo = {};    // of the last attempt
     std::vector<audit_entry> audit = {};
 };
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <latch>
 #include <string>
@@ -236,6 +237,93 @@ void sweeps_remove_what_has_long_expired(const subject& what, const run_options&
     EXPECT_TRUE(is<answers::in_doubt>(got)) << text(got);
 }
 
+commands::begin with_content(commands::begin what, char content) {
+    fingerprint::bytes_type bytes;
+    bytes.fill(static_cast<std::byte>(content));
+    what.content = fingerprint{bytes};
+    what.mismatch = on_mismatch::overwrite;
+    return what;
+}
+
+// A begin whose attempt is never run.
+void begin_and_undo(store& in, const record_id& id, const commands::begin& what, time_point now) {
+    const answer got = ask(in, id, what, now);
+    ASSERT_TRUE(is<answers::started>(got)) << text(got);
+    const auto& started = std::get<answers::started>(got);
+    const commands::release undo{.by = started.by, .replaced = started.replaced};
+    const answer undone = ask(in, id, undo, now + seconds{1});
+    EXPECT_TRUE(is<answers::stored>(undone)) << text(undone);
+}
+
+void an_overwritten_result_comes_back_if_nothing_was_run(const subject& what, const run_options&) {
+    const opened fresh = open_fresh(what);
+    const record_id id = id_of("overwritten");
+    const commands::begin first = with_content(begin_of(1), 'a');
+    const std::string large(limits{}.result_bytes_max, 'x');
+    const answer claimed = ask(*fresh.it, id, first, day_one);
+    ASSERT_TRUE(is<answers::started>(claimed)) << text(claimed);
+    finish(*fresh.it, id, std::get<answers::started>(claimed).by, large, day_one);
+
+    begin_and_undo(*fresh.it, id, with_content(begin_of(2), 'b'), day_one + seconds{10});
+
+    const answer got = ask(*fresh.it, id, first, day_one + seconds{20});
+    ASSERT_TRUE(is<answers::replay>(got)) << text(got);
+    EXPECT_TRUE(std::get<answers::replay>(got).result.body == large);
+}
+
+void a_failure_comes_back_with_its_steps_if_nothing_was_run(const subject& what,
+                                                            const run_options&) {
+    const opened fresh = open_fresh(what);
+    const record_id id = id_of("failed");
+    const commands::begin first = with_content(begin_of(1), 'a');
+    const answer claimed = ask(*fresh.it, id, first, day_one);
+    ASSERT_TRUE(is<answers::started>(claimed)) << text(claimed);
+    const claim by = std::get<answers::started>(claimed).by;
+    std::vector<checkpoint> steps;
+    for (std::size_t i = 0; i < limits{}.checkpoints_max; ++i) {
+        steps.push_back({.name = "step " + std::to_string(i), .data = std::string(i * 100, 's')});
+        (void)ask(*fresh.it, id, commands::checkpoint{.by = by, .step = steps.back()}, day_one);
+    }
+    const commands::fail fail{.by = by, .error = "no", .retention = hours{1}};
+    (void)ask(*fresh.it, id, fail, day_one);
+
+    for (const char content : {'a', 'b'}) {
+        begin_and_undo(*fresh.it, id, with_content(begin_of(2), content), day_one + seconds{10});
+
+        const answer seen = ask(*fresh.it, id, commands::lookup{}, day_one + seconds{20});
+        ASSERT_TRUE(is<answers::found>(seen)) << text(seen);
+        const auto& it = std::get<answers::found>(seen).current;
+        ASSERT_TRUE(it) << content;
+        EXPECT_EQ(it->attempts, 1U) << content;
+        EXPECT_EQ(it->error, "no") << content;
+        EXPECT_EQ(it->content, first.content) << content;
+        EXPECT_TRUE(it->checkpoints == steps) << content;
+    }
+}
+
+// In doubt is what an operator or a probe must settle: neither time nor the sweeper does.
+void used_up_records_stay_in_doubt_until_a_verdict(const subject& what, const run_options&) {
+    const opened fresh = open_fresh(what);
+    const record_id id = id_of("used up");
+    commands::begin once = begin_of(1);
+    once.policy = {.attempts_max = 1, .processing_max = seconds{60}};
+    const answer first = ask(*fresh.it, id, once, day_one);
+    ASSERT_TRUE(is<answers::started>(first)) << text(first);
+    const claim by = std::get<answers::started>(first).by;
+    const time_point later = day_one + hours{1'000};
+
+    (void)fresh->sweep({.now = later}).value();
+    EXPECT_TRUE(is<answers::kept>(ask(*fresh.it, id, commands::purge{}, later)));
+    const answer doubt = ask(*fresh.it, id, once, later);
+    EXPECT_TRUE(is<answers::in_doubt>(doubt)) << text(doubt);
+    const commands::resolve not_executed{.expected_fence = by.fence, .retention = hours{1}};
+    const answer verdict = ask(*fresh.it, id, not_executed, later);
+    ASSERT_TRUE(is<answers::resolved>(verdict)) << text(verdict);
+
+    const answer again = ask(*fresh.it, id, once, later);
+    EXPECT_TRUE(is<answers::started>(again)) << text(again);
+}
+
 void fences_go_on_after_removal_under_a_clock_that_went_back(const subject& what,
                                                              const run_options&) {
     const opened fresh = open_fresh(what);
@@ -273,6 +361,11 @@ constexpr named_test tests[]{
     {"RecordIdsAreComparedByteByByte", record_ids_are_compared_byte_by_byte},
     {"ResultsOfEverySizeComeBackByteForByte", results_of_every_size_come_back_byte_for_byte},
     {"SweepsRemoveWhatHasLongExpired", sweeps_remove_what_has_long_expired},
+    {"AnOverwrittenResultComesBackIfNothingWasRun",
+     an_overwritten_result_comes_back_if_nothing_was_run},
+    {"AFailureComesBackWithItsStepsIfNothingWasRun",
+     a_failure_comes_back_with_its_steps_if_nothing_was_run},
+    {"UsedUpRecordsStayInDoubtUntilAVerdict", used_up_records_stay_in_doubt_until_a_verdict},
     {"FencesGoOnAfterRemovalUnderAClockThatWentBack",
      fences_go_on_after_removal_under_a_clock_that_went_back},
 };

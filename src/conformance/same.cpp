@@ -8,7 +8,10 @@ namespace semel::conformance {
 namespace {
 
 auto fields(const answers::started& it) {
-    return std::tie(it.by, it.kind, it.attempt, it.lease_until, it.content, it.checkpoints);
+    std::optional<record> replaced;
+    if (it.replaced) replaced = *it.replaced;
+    return std::tuple{it.by,      it.kind,        it.attempt,         it.lease_until,
+                      it.content, it.checkpoints, std::move(replaced)};
 }
 auto fields(const answers::replay& it) {
     return std::tie(it.result, it.fence, it.expires_at);

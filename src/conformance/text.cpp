@@ -78,7 +78,9 @@ struct of_command {
                text(it.retention);
     }
     std::string operator()(const commands::release& it) const {
-        return "release by " + text(it.by);
+        const std::string back =
+            it.replaced ? " giving back " + conformance::text(*it.replaced) : "";
+        return "release by " + text(it.by) + back;
     }
     std::string operator()(const commands::abandon& it) const {
         return "abandon by " + text(it.by);
@@ -105,7 +107,8 @@ struct of_answer {
         return "started " + std::string{kinds[static_cast<std::size_t>(it.kind)]} + " by " +
                text(it.by) + " attempt " + std::to_string(it.attempt) + " lease until " +
                conformance::text(it.lease_until) + " content " + text(it.content) + " " +
-               text(it.checkpoints);
+               text(it.checkpoints) +
+               (it.replaced ? " replaced " + conformance::text(*it.replaced) : "");
     }
     std::string operator()(const answers::replay& it) const {
         return "replay " + text(it.result) + " fence " + std::to_string(it.fence) + " expires " +

@@ -100,7 +100,7 @@ std::string explain(const subject& what, const run_options& how, const history& 
 
 // ---- what a run must have met to count
 
-constexpr std::array<std::string_view, 44> must_be_seen{
+constexpr std::array<std::string_view, 46> must_be_seen{
     "begin: started, first",
     "begin: started, retried",
     "begin: started, taken over",
@@ -121,6 +121,8 @@ constexpr std::array<std::string_view, 44> must_be_seen{
     "fail: fenced_off, nothing there",
     "release: stored, now",
     "release: stored, again",
+    "release: stored, undone",
+    "release: stored, undone before",
     "release: fenced_off, something there",
     "abandon: stored, now",
     "abandon: fenced_off, something there",

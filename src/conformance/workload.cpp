@@ -172,7 +172,7 @@ command workload::pick_command(const known& it) {
             .retry_after = one_of<duration>({{}, milliseconds{10}, minutes{1}}),
             .retention = one_of<duration>({{}, seconds{1}, hours{24}, hours{72}})};
     }
-    if (roll < 64) return commands::release{.by = pick_claim(it)};
+    if (roll < 64) return release(it);
     if (roll < 69) return commands::abandon{.by = pick_claim(it)};
     if (roll < 76) {
         return commands::renew{.by = pick_claim(it),
@@ -207,6 +207,12 @@ commands::begin workload::begin() {
     if (chance(2))
         what.attributes = "\"" + std::string(limits{}.attributes_bytes_max - 2, 'a') + "\"";
     return what;
+}
+
+commands::release workload::release(const known& it) {
+    if (chance(50)) return {.by = pick_claim(it)};
+    return chance(85) ? it.undo
+                      : commands::release{.by = pick_claim(it), .replaced = it.undo.replaced};
 }
 
 commands::resolve workload::resolve(const known& it) {

@@ -30,6 +30,7 @@ private:
     void move_time(const known& it);
     [[nodiscard]] command pick_command(const known& it);
     [[nodiscard]] commands::begin begin();
+    [[nodiscard]] commands::release release(const known& it);
     [[nodiscard]] commands::resolve resolve(const known& it);
     [[nodiscard]] claim pick_claim(const known& it);
     [[nodiscard]] stored_result result();

@@ -18,6 +18,18 @@ duration until(time_point then, time_point now) {
     return std::max(duration::zero(), then - now);
 }
 
+// What the begin has replaced, as far as the record that it left can tell: something that could be
+// run again, after one attempt fewer.
+std::shared_ptr<const record> replaced_by(const record& it) {
+    if (it.attempts <= 1 || mutant(bug::adopted_forgets)) return nullptr;
+    auto was = std::make_shared<record>(it);
+    was->policy.on_lease_expiry = lease_expiry::retry;
+    was->policy.attempts_max = std::max(it.policy.attempts_max, it.attempts);
+    was->lease_until = it.begun_at - it.policy.grace - duration{1};
+    was->attempts -= 1;
+    return was;
+}
+
 // What a begin would have said, read from the record that it left.
 answers::started adopted(const record& it) {
     // An earlier attempt may have done some of the work: say so rather than not.
@@ -28,7 +40,8 @@ answers::started adopted(const record& it) {
             .attempt = it.attempts,
             .lease_until = it.lease_until,
             .content = it.content,
-            .checkpoints = it.checkpoints};
+            .checkpoints = it.checkpoints,
+            .replaced = replaced_by(it)};
 }
 
 } // namespace

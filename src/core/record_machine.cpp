@@ -5,26 +5,17 @@
 #include <utility>
 
 #include "base/mutant.hpp"
+#include "core/record_parts.hpp"
 #include "semel/assert.hpp"
 
 namespace semel {
+
+using namespace record_parts;
 
 namespace {
 
 // Released records stay, already expired, to carry their fence until the sweeper raises the floor.
 constexpr time_point always_expired{};
-
-std::uint64_t next_fence(const record* before, const instant& at) {
-    const auto clock =
-        static_cast<std::uint64_t>(std::max<duration::rep>(0, at.now.time_since_epoch().count()));
-    const auto floor = mutant(bug::fence_restarts) ? 0 : at.fence_floor;
-    const auto previous = before == nullptr ? 0 : before->holder.fence;
-    return std::max({clock, previous + 1, floor + 1});
-}
-
-bool finished(const record& it) {
-    return it.state != record_state::processing;
-}
 
 bool held_by(const record* it, const claim& by) {
     if (it == nullptr) return false;
@@ -41,10 +32,6 @@ bool released(const record& it) {
     return it.state == record_state::failed_retryable && it.expires_at == always_expired;
 }
 
-applied unchanged(answer&& said) {
-    return {.what = change::none, .after = {}, .said = std::move(said), .audit = {}};
-}
-
 // A record to be written, which the caller fills or changes in place: it is too large to be handed
 // around.
 applied created(const instant& at) {
@@ -52,17 +39,6 @@ applied created(const instant& at) {
     made.after->created_at = at.now;
     made.after->updated_at = at.now;
     return made;
-}
-
-applied rewritten(const record& before, const instant& at) {
-    applied made{.what = change::put, .after = before};
-    made.after->updated_at = at.now;
-    return made;
-}
-
-applied fenced(const record* shown) {
-    return unchanged(answers::fenced_off{
-        .current = shown == nullptr ? std::nullopt : std::optional<record>{*shown}});
 }
 
 // The row is finished with this attempt: nothing of a running record remains in it.
@@ -101,43 +77,32 @@ applied start(const record* before, commands::begin&& what, const instant& at,
     after.retry_after = {};
     after.expires_at = {};
     after.error.clear();
-    made.said = answers::started{.by = after.holder,
-                                 .kind = kind,
-                                 .attempt = after.attempts,
-                                 .lease_until = after.lease_until,
-                                 .content = after.content,
-                                 .checkpoints = after.checkpoints};
+    answers::started said{.by = after.holder,
+                          .kind = kind,
+                          .attempt = after.attempts,
+                          .lease_until = after.lease_until,
+                          .content = after.content,
+                          .checkpoints = after.checkpoints};
+    if (kind != answers::start_kind::first) said.replaced = std::make_shared<record>(*before);
+    made.said = std::move(said);
     if (mutant(bug::claim_without_write)) made.what = change::none;
     return made;
-}
-
-answers::in_progress busy(const record& shown, time_point retry_at) {
-    return {.retry_at = retry_at, .holder = shown.holder, .attempt = shown.attempts};
 }
 
 answers::in_doubt doubtful(const record& shown) {
     return {.fence = shown.holder.fence, .since = shown.lease_until};
 }
 
-// The stored policy decides, not the caller's: a differently configured peer must not take over.
-bool may_rerun(const record& shown) {
-    if (mutant(bug::takeover_ignores_policy)) return true;
-    return shown.policy.on_lease_expiry == lease_expiry::retry;
-}
-
 applied begin_over_processing(const record& shown, commands::begin&& what, const instant& at) {
     if (!lapsed(shown, at.now)) {
         return unchanged(busy(shown, shown.lease_until + shown.policy.grace));
     }
-    if (!may_rerun(shown) || shown.attempts >= shown.policy.attempts_max) {
-        return unchanged(doubtful(shown));
-    }
+    if (needs_verdict(shown)) return unchanged(doubtful(shown));
     return start(&shown, std::move(what), at, answers::start_kind::taken_over);
 }
 
 applied begin_over_failed(const record& shown, commands::begin&& what, const instant& at) {
-    const bool used_up = shown.attempts >= shown.policy.attempts_max;
-    if (shown.state == record_state::failed_final || used_up) {
+    if (shown.state == record_state::failed_final || used_up(shown)) {
         return unchanged(answers::failed{.state = shown.state,
                                          .error = shown.error,
                                          .attempts = shown.attempts,
@@ -153,7 +118,7 @@ applied overwrite(const record& shown, commands::begin&& what, const instant& at
         if (!lapsed(shown, at.now)) {
             return unchanged(busy(shown, shown.lease_until + shown.policy.grace));
         }
-        if (!may_rerun(shown)) return unchanged(doubtful(shown));
+        if (needs_verdict(shown)) return unchanged(doubtful(shown));
     }
     return start(&shown, std::move(what), at, answers::start_kind::overwritten);
 }
@@ -232,13 +197,42 @@ applied on(commands::fail&& what, const record* before, const record* shown, con
     return fenced(shown);
 }
 
+bool same_names(const std::vector<checkpoint>& a, const std::vector<checkpoint>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return x.name == y.name; });
+}
+
+// An attempt that has recorded a step was run.
+bool gives_back(const commands::release& what, const record& running) {
+    if (what.replaced == nullptr) return false;
+    const auto& steps = running.checkpoints;
+    return steps.empty() || same_names(steps, what.replaced->checkpoints);
+}
+
+// The fence stays, since none may be given out twice.
+applied given_back(const record& running, const commands::release& what, const instant& at) {
+    applied made = rewritten(*what.replaced, at);
+    made.after->holder = what.by;
+    if (!running.checkpoints.empty()) made.after->checkpoints = running.checkpoints;
+    made.said = answers::stored{.expires_at = made.after->expires_at};
+    return made;
+}
+
+bool was_given_back(const commands::release& what, const record& it) {
+    return what.replaced != nullptr && finished(it) && it.state == what.replaced->state &&
+           it.expires_at == what.replaced->expires_at && it.attempts == what.replaced->attempts;
+}
+
 applied on(commands::release&& what, const record* before, const record* shown, const instant& at) {
     if (working(before, what.by)) {
+        if (gives_back(what, *before)) return given_back(*before, what, at);
         auto made = settled(*before, at, record_state::failed_retryable, always_expired);
         made.after->checkpoints.clear();
         return made;
     }
-    if (held_by(before, what.by) && released(*before)) return unchanged(answers::stored{});
+    if (held_by(before, what.by) && (released(*before) || was_given_back(what, *before))) {
+        return unchanged(answers::stored{.expires_at = before->expires_at});
+    }
     return fenced(shown);
 }
 
@@ -276,90 +270,6 @@ applied on(commands::checkpoint&& what, const record* before, const record* show
     return made;
 }
 
-// ---- operators and sweeper
-// -----------------------------------------------------------------------
-
-audit_entry audited(std::string_view act, std::string actor, std::string reason,
-                    const record& before, const instant& at) {
-    return {.at = at.now,
-            .act = std::string{act},
-            .actor = std::move(actor),
-            .reason = std::move(reason),
-            .fence = before.holder.fence,
-            .from = before.state};
-}
-
-void settle(record& after, commands::resolve::committed&& verdict) {
-    after.state = record_state::succeeded;
-    after.result = std::move(verdict.result);
-    after.checkpoints.clear();
-}
-
-void settle(record& after, commands::resolve::not_executed&&) {
-    after.state = record_state::failed_retryable;
-    after.error = "resolved: not executed";
-    after.retry_after = {};
-}
-
-void settle(record& after, commands::resolve::failed&& verdict) {
-    after.state = record_state::failed_final;
-    after.error = std::move(verdict.error);
-    after.checkpoints.clear();
-}
-
-std::string_view act_of(const commands::resolve& what) {
-    static constexpr std::string_view acts[]{"resolve: committed", "resolve: not executed",
-                                             "resolve: failed"};
-    return acts[what.verdict.index()];
-}
-
-applied on(commands::resolve&& what, const record* before, const record* shown, const instant& at) {
-    const bool open =
-        before != nullptr && !finished(*before) && before->holder.fence == what.expected_fence;
-    if (!open) return fenced(shown);
-    if (!lapsed(*before, at.now)) {
-        return unchanged(busy(*before, before->lease_until + before->policy.grace));
-    }
-    auto made = rewritten(*before, at);
-    record& after = *made.after;
-    // A fence of its own and nobody as owner: a paused owner that wakes up later is fenced off.
-    after.holder = {.fence = next_fence(before, at), .owner = {}};
-    after.expires_at = at.now + what.retention;
-    made.said = answers::resolved{.fence = after.holder.fence};
-    made.audit = audited(act_of(what), std::move(what.actor), std::move(what.reason), *before, at);
-    std::visit([&](auto&& verdict) { settle(after, std::forward<decltype(verdict)>(verdict)); },
-               std::move(what.verdict));
-    made.audit->to = after.state;
-    return made;
-}
-
-applied erased(answer&& said) {
-    return {.what = change::erase, .after = {}, .said = std::move(said), .audit = {}};
-}
-
-applied on(commands::remove&& what, const record* before, const record* shown, const instant& at) {
-    if (shown == nullptr) return unchanged(answers::kept{});
-    auto made = erased(answers::removed{});
-    made.audit = audited("remove", std::move(what.actor), std::move(what.reason), *before, at);
-    return made;
-}
-
-// A lapsed record that may be run again, whose client never came back.
-bool forsaken(const record& it, time_point now) {
-    return lapsed(it, now) && it.policy.on_lease_expiry == lease_expiry::retry &&
-           now >= it.begun_at + it.policy.processing_max;
-}
-
-bool purgeable(const record& it, time_point now) {
-    if (mutant(bug::purge_takes_live)) return true;
-    return finished(it) ? now >= it.expires_at : forsaken(it, now);
-}
-
-applied on(commands::purge&&, const record* before, const record*, const instant& at) {
-    if (before != nullptr && purgeable(*before, at.now)) return erased(answers::removed{});
-    return unchanged(answers::kept{});
-}
-
 applied on(commands::lookup&&, const record*, const record* shown, const instant&) {
     return unchanged(
         answers::found{.current = shown == nullptr ? std::nullopt : std::optional<record>{*shown}});
@@ -374,6 +284,10 @@ const record* visible(const record* stored, time_point now) {
 
 bool lapsed(const record& it, time_point now) {
     return !finished(it) && now > it.lease_until + it.policy.grace;
+}
+
+bool in_doubt(const record& it, time_point now) {
+    return lapsed(it, now) && needs_verdict(it);
 }
 
 std::optional<answers::stored> complete_in_place(record& it, commands::complete& what,

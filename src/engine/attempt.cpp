@@ -133,7 +133,7 @@ void attempt::end_unrun() {
                      .detail = "the store has answered after the lease it gave was over; nothing "
                                "was run, ask again"});
     then_ = ending::next::open;
-    carry(end_of_unrun(started_, plan_));
+    carry(end_of_unrun(started_));
 }
 
 // Ends asynchronous work once: by its call, or, if the work drops it uncalled, as "unknown".
@@ -158,6 +158,7 @@ private:
 };
 
 void attempt::run_work() {
+    started_.replaced.reset(); // may hold a result, which is of no use from here on
     if (work_ != nullptr) return on_work_end(work_->run(view_));
     try {
         std::exchange(started_work_, {})(view_, work_ender{shared_from_this()});

@@ -86,7 +86,7 @@ public:
         return ending_of(std::move(with), plan_, started_, std::move(ref_));
     }
     [[nodiscard]] ending never_ran() const {
-        return {.what = end_of_unrun(started_, plan_),
+        return {.what = end_of_unrun(started_),
                 .own = {.kind = outcome_kind::in_progress},
                 .then = ending::next::open};
     }

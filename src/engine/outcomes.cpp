@@ -192,18 +192,10 @@ raw_outcome outcome_of(reply&& with) {
     return std::visit([&](auto&& one) { return said(std::move(one), now); }, std::move(with.said));
 }
 
-command end_of_unrun(const answers::started& of, const plan& what) {
-    // What an earlier attempt may have done, only the record's policy can judge.
-    if (of.kind == answers::start_kind::taken_over) return commands::abandon{.by = of.by};
-    // An earlier attempt has ended, and its steps have taken effect: a release would forget them,
-    // and after an abandon a record that is to be held would be in doubt though nothing was run.
-    if (of.kind == answers::start_kind::retried) {
-        return commands::fail{.by = of.by,
-                              .kind = commands::failure_kind::retryable,
-                              .error = "begun again too late to be run",
-                              .retention = what.policy->failure_retention};
-    }
-    return commands::release{.by = of.by};
+command end_of_unrun(const answers::started& of) {
+    if (mutant(bug::unrun_is_counted)) return commands::abandon{.by = of.by};
+    if (mutant(bug::unrun_is_forgotten)) return commands::release{.by = of.by};
+    return commands::release{.by = of.by, .replaced = of.replaced};
 }
 
 raw_outcome unavailable(failure why) {

@@ -17,8 +17,8 @@ namespace semel {
 // For a call that could not even begin.
 [[nodiscard]] raw_outcome unavailable(failure why);
 
-// The end of an attempt that has run nothing: what earlier attempts have left stays.
-[[nodiscard]] command end_of_unrun(const answers::started& of, const plan& what);
+// The end of an attempt that has run nothing: the record becomes what the begin has replaced.
+[[nodiscard]] command end_of_unrun(const answers::started& of);
 
 // For an attempt that was fenced off: the winner's outcome, never its own. The winner may have come
 // with other content (after an expiry, a removal or an overwrite): then it is a mismatch.

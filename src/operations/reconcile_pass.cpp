@@ -38,8 +38,8 @@ probe_answer ask_safely(const probe& which, const found_record& about) {
 stuck_duty duty_about(const record& it, const reconcile_rule& rule, time_point now) {
     if (!lapsed(it, now)) return stuck_duty::nothing;
     const duration so_long = lapsed_for(it, now);
-    const bool may_ask =
-        it.policy.on_lease_expiry == lease_expiry::probe && static_cast<bool>(rule.probe);
+    const bool held = it.policy.on_lease_expiry == lease_expiry::hold;
+    const bool may_ask = in_doubt(it, now) && !held && static_cast<bool>(rule.probe);
     if (may_ask && so_long >= rule.settle_after) return stuck_duty::ask;
     return so_long >= rule.alert_after ? stuck_duty::tell : stuck_duty::nothing;
 }

@@ -101,8 +101,25 @@ private:
                 close(id, maker::verdict, resolve->expected_fence, said->result);
             }
         } else if (auto* step = std::get_if<commands::checkpoint>(&what)) {
-            step->step.data = box_.close(step->step.data, bound_to(id, "c" + step->step.name));
+            close(id, step->step);
+        } else if (auto* back = std::get_if<commands::release>(&what)) {
+            if (back->replaced) back->replaced = closed(id, back->by, *back->replaced);
         }
+    }
+
+    // The record gets it back under the attempt's own fence.
+    std::shared_ptr<const record> closed(const record_id& id, const claim& by,
+                                         const record& what) const {
+        auto made = std::make_shared<record>(what);
+        if (what.state == record_state::succeeded) {
+            close(id, maker::attempt, by.fence, made->result);
+        }
+        for (checkpoint& step : made->checkpoints) close(id, step);
+        return made;
+    }
+
+    void close(const record_id& id, checkpoint& step) const {
+        step.data = box_.close(step.data, bound_to(id, "c" + step.name));
     }
 
     // The checksum is of the plain body and would let guesses be tested: it goes inside.
@@ -154,6 +171,14 @@ private:
         return open(id, current->checkpoints);
     }
 
+    bool open(const record_id& id, std::shared_ptr<const record>& replaced) const {
+        if (!replaced) return true;
+        std::optional<record> made{*replaced};
+        const bool fine = open(id, made);
+        replaced = std::make_shared<const record>(*std::move(made));
+        return fine;
+    }
+
     result<reply> opened(const record_id& id, result<reply> got) const {
         if (!got) return got;
         answer& said = got->said;
@@ -162,7 +187,7 @@ private:
         if (auto* replay = std::get_if<answers::replay>(&said)) {
             open(id, replay->fence, replay->result);
         } else if (auto* started = std::get_if<answers::started>(&said)) {
-            fine = open(id, started->checkpoints);
+            fine = open(id, started->checkpoints) && open(id, started->replaced);
             done = effect::unknown;
         } else if (auto* found = std::get_if<answers::found>(&said)) {
             fine = open(id, found->current);

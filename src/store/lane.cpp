@@ -50,6 +50,9 @@ std::size_t body_bytes(const command& what) {
     if (const auto* one = std::get_if<commands::checkpoint>(&what)) return one->step.data.size();
     if (const auto* one = std::get_if<commands::begin>(&what)) return one->attributes.size();
     if (const auto* one = std::get_if<commands::fail>(&what)) return one->error.size();
+    if (const auto* one = std::get_if<commands::release>(&what); one && one->replaced) {
+        return one->replaced->result.body.size();
+    }
     return 0;
 }
 

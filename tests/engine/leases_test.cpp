@@ -251,8 +251,55 @@ TEST_F(Leases, OneThatIsOverBeforeItIsKnownKeepsTheStepsOfEarlierAttempts) {
 
     EXPECT_EQ(late.kind(), outcome_kind::unavailable);
     EXPECT_EQ(other.kind(), outcome_kind::mismatch);
-    EXPECT_EQ(next.value(), "3");
+    EXPECT_EQ(next.value(), "2"); // the attempt that was never run does not count
     EXPECT_EQ(charges, 1);
+}
+
+TEST_F(Leases, OneThatIsOverBeforeItIsKnownUsesNoAttemptUp) {
+    auto& engine = make({.lease = 50ms, .attempts_max = 2, .grace = 1ms});
+    const auto fails = [](execution&) -> std::string { throw std::domain_error{"no"}; };
+    EXPECT_THROW((void)engine.execute<std::string>(order("k"), fails), std::domain_error);
+    for (int i = 0; i < 3; ++i) {
+        script_->fail_nth(script_->questions(), {.when = support::fails::late, .by = 100ms});
+        EXPECT_EQ(engine.execute<std::string>(order("k"), never).kind(), outcome_kind::unavailable);
+    }
+
+    EXPECT_EQ(stored(order("k"))->error, "no");
+    EXPECT_TRUE(engine.execute<std::string>(order("k"), [] { return std::string{}; }).executed());
+}
+
+TEST_F(Leases, OneThatIsOverBeforeItIsKnownGivesTheOverwrittenResultBack) {
+    auto& engine = make({.lease = 50ms, .mismatch = on_mismatch::overwrite});
+    const auto first = [] { return std::string{"A"}; };
+    ASSERT_TRUE(engine.execute<std::string>(order("k", "a"), first).executed());
+    script_->fail_nth(script_->questions(), {.when = support::fails::late, .by = 200ms});
+
+    const auto late = engine.execute<std::string>(order("k", "b"), never);
+    const auto again = engine.execute<std::string>(order("k", "a"), never);
+
+    EXPECT_EQ(late.kind(), outcome_kind::unavailable);
+    EXPECT_TRUE(again.replayed());
+    EXPECT_EQ(again.value(), "A");
+}
+
+TEST_F(Leases, OneFoundByReadingThatIsOverUsesNoAttemptUp) {
+    auto& engine = make({.lease = 20ms, .attempts_max = 2, .grace = 1ms});
+    const auto fails = [](execution&) -> std::string { throw std::domain_error{"no"}; };
+    EXPECT_THROW((void)engine.execute<std::string>(order("k"), fails), std::domain_error);
+    const std::size_t begin = script_->questions();
+    script_->on_each([begin](std::size_t at, const command&) {
+        if (at == begin)
+            return std::optional{support::fault{support::fails::after, support::answer_lost()}};
+        if (at == begin + 1)
+            return std::optional{support::fault{.when = support::fails::late, .by = 60ms}};
+        return std::optional<support::fault>{};
+    });
+
+    const auto late = engine.execute<std::string>(order("k"), never);
+
+    EXPECT_EQ(late.kind(), outcome_kind::unavailable);
+    EXPECT_EQ(stored(order("k"))->attempts, 1U);
+    EXPECT_TRUE(engine.execute<std::string>(order("k"), [] { return std::string{}; }).executed());
 }
 
 } // namespace

@@ -100,6 +100,11 @@ const mutant_case mutants[]{
     {bug::purge_takes_live, "purge_takes_live", "S12"},
     {bug::winner_not_compared, "winner_not_compared", "S7"},
     {bug::adopted_lease_is_whole, "adopted_lease_is_whole", "L5"},
+    {bug::unrun_is_counted, "unrun_is_counted", "S16"},
+    {bug::unrun_is_forgotten, "unrun_is_forgotten", "S16"},
+    {bug::adopted_forgets, "adopted_forgets", "S16"},
+    {bug::used_up_is_forsaken, "used_up_is_forsaken", "S12"},
+    {bug::verdict_grants_nothing, "verdict_grants_nothing", "L2"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Every, Mutant, testing::ValuesIn(mutants),

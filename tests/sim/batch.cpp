@@ -29,10 +29,11 @@ void note(shared_state& state, std::uint64_t seed, const run_result& one, std::s
 }
 
 void work_off(shared_state& state, const batch_options& options) {
-    const std::uint64_t end = options.first + options.count;
+    const std::uint64_t known = options.before.size();
     while (!state.enough) {
-        seed_now = state.next++;
-        if (seed_now >= end) return;
+        const std::uint64_t at = state.next++;
+        if (at >= known + options.count) return;
+        seed_now = at < known ? options.before[at] : options.first + (at - known);
         note(state, seed_now, run(seed_now, journal::mode::silent), options.failures_max);
     }
 }
@@ -45,7 +46,6 @@ std::uint64_t current_seed() {
 
 batch_result run_batch(const batch_options& options) {
     shared_state state;
-    state.next = options.first;
     std::vector<std::thread> workers;
     for (unsigned i = 1; i < options.workers; ++i) {
         workers.emplace_back([&] { work_off(state, options); });

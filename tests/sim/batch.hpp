@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/world.hpp"
@@ -9,6 +10,7 @@
 namespace semel::sim {
 
 struct batch_options {
+    std::span<const std::uint64_t> before = {}; // seeds to run before the others
     std::uint64_t first = 1;
     std::uint64_t count = 2'000;
     unsigned workers = 2;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "semel/record.hpp"
 #include "semel/time.hpp"
@@ -20,6 +21,9 @@ struct claim_seen {
     std::uint32_t epoch = 0;
     duration at = {};
     unsigned effects = 0;
+    std::optional<record> replaced = {}; // by its begin; none: the record was absent
+    std::uint32_t epoch_before = 0;
+    bool ran = false;
     std::uint32_t where = 0; // the process whose work runs under it
 };
 
@@ -40,7 +44,10 @@ struct key_seen {
     std::map<std::uint32_t, unsigned> transacted; // epoch → effects inside transactions
     std::set<std::string> errors;                 // told by any work on it
     std::set<fingerprint> contents;
-    std::set<std::uint64_t> ends_sent; // fences whose complete, fail, release or abandon left
+    std::set<std::pair<std::uint64_t, std::uint64_t>>
+        lost_begins;                      // owners, answers unknown to them
+    std::optional<std::uint64_t> granted; // fence of the last verdict "not executed"
+    std::set<std::uint64_t> ends_sent;    // fences whose complete, fail, release or abandon left
     std::map<std::uint32_t, duration> work_ended; // last, by process
 };
 

@@ -1,7 +1,7 @@
 // The simulator. Beside GTest's own options:
-//   --seeds N   that many seeds (2,000 unless told)
-//   --from N    the first of them (1 unless told)
-//   --seed N    runs this one seed and prints its trace, byte for byte the same every time
+//   --seeds N        that many seeds (100,000 unless told), behind those that once failed
+//   --first-seed N   the first of them (drawn anew and printed unless told)
+//   --seed N         runs this one seed and prints its trace, byte for byte the same every time
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -35,10 +35,11 @@ bool read_options(int argc, char** argv) {
         const std::string_view option = argv[i];
         bool fine = false;
         if (option == "--seeds") fine = read_number(argc, argv, i, how.seeds) && how.seeds > 0;
-        if (option == "--from") fine = read_number(argc, argv, i, how.first);
+        if (option == "--first-seed") fine = read_number(argc, argv, i, how.first.emplace());
         if (option == "--seed") fine = read_number(argc, argv, i, how.replayed.emplace());
         if (!fine) {
-            std::fprintf(stderr, "cannot use option %s; there are --seeds N, --from N, --seed N\n",
+            std::fprintf(stderr,
+                         "cannot use option %s; there are --seeds N, --first-seed N, --seed N\n",
                          argv[i]);
             return false;
         }

@@ -7,8 +7,8 @@
 namespace semel::sim {
 
 struct sim_options {
-    std::uint64_t first = 1;
-    std::uint64_t seeds = 2'000;
+    std::optional<std::uint64_t> first = {}; // none: seeds that were hardly ever run before
+    std::uint64_t seeds = 100'000;
     std::optional<std::uint64_t> replayed = {};
 };
 

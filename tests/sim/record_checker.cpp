@@ -28,6 +28,10 @@ bool contents_differ(const record& it, const commands::begin& what) {
     return it.content && what.content && *it.content != *what.content;
 }
 
+bool used_up(const record& it) {
+    return it.attempts >= it.policy.attempts_max;
+}
+
 bool wants_overwrite(const commands::begin& what) {
     return what.mismatch == on_mismatch::overwrite;
 }
@@ -79,7 +83,7 @@ void record_checker::on(const commands::begin& what, const database_step& step) 
 // Each refusal has its one reason; whoever is refused without it waits for nothing.
 void record_checker::check_refusal(const commands::begin& what, const database_step& step) {
     const bool absent = gone(step.before, step.now);
-    const bool used_up = !absent && step.before->attempts >= step.before->policy.attempts_max;
+    const bool exhausted = !absent && used_up(*step.before);
     const auto in = [&](record_state state) { return !absent && step.before->state == state; };
     if (std::holds_alternative<answers::mismatch>(step.said)) {
         if (absent || !contents_differ(*step.before, what)) fail("S7", step, "nothing differs");
@@ -87,14 +91,18 @@ void record_checker::check_refusal(const commands::begin& what, const database_s
     }
     if (std::holds_alternative<answers::in_doubt>(step.said)) {
         const bool doubtful = in(record_state::processing) && over(*step.before, step.now) &&
-                              (used_up || !rerunnable(*step.before));
+                              (exhausted || !rerunnable(*step.before));
         if (!doubtful) fail("L2", step, "in doubt without a reason");
         scene_.seen.saw(rare::in_doubt_answer);
+        if (exhausted && rerunnable(*step.before)) scene_.seen.saw(rare::used_up_in_doubt);
     }
     if (std::holds_alternative<answers::failed>(step.said)) {
-        const bool exhausted = in(record_state::failed_retryable) && used_up;
-        if (!exhausted && !in(record_state::failed_final)) fail("S5", step, "nothing has failed");
-        if (exhausted) scene_.seen.saw(rare::attempts_used_up);
+        const bool no_more = in(record_state::failed_retryable) && exhausted;
+        if (!no_more && !in(record_state::failed_final)) fail("S5", step, "nothing has failed");
+        if (no_more && ghost_.keys[step.id].granted == step.before->holder.fence) {
+            fail("L2", step, "the verdict was that it may run once more");
+        }
+        if (no_more) scene_.seen.saw(rare::attempts_used_up);
     }
     if (std::holds_alternative<answers::in_progress>(step.said)) {
         const bool leased = in(record_state::processing) && !over(*step.before, step.now);
@@ -112,13 +120,20 @@ void record_checker::on_started(const commands::begin& what, const answers::star
     check_right_to_claim(what, step);
     auto& key = ghost_.keys[step.id];
     new_fence(step.id, said.by.fence);
-    const bool anew = gone(step.before, step.now) || contents_differ(*step.before, what);
+    const bool absent = gone(step.before, step.now);
+    const bool anew = absent || contents_differ(*step.before, what);
+    const std::uint32_t epoch_before = key.epoch;
     if (anew) ++key.epoch;
+    if (!anew && said.attempt > what.policy.attempts_max) {
+        scene_.seen.saw(rare::used_up_run_by_verdict);
+    }
     key.claims[said.by.fence] = {.owner = what.owner,
                                  .policy = step.after->policy,
                                  .content = what.content,
                                  .epoch = key.epoch,
-                                 .at = scene_.loop.now()};
+                                 .at = scene_.loop.now(),
+                                 .replaced = absent ? std::nullopt : std::optional{*step.before},
+                                 .epoch_before = epoch_before};
     if (!anew && said.checkpoints != step.before->checkpoints) {
         fail("S10", step, "the steps already taken were not handed on");
     }
@@ -139,11 +154,10 @@ void record_checker::check_right_to_claim(const commands::begin& what, const dat
 void record_checker::check_right_to_rerun(const commands::begin&, const database_step& step,
                                           bool other_content) {
     const record& before = *step.before;
-    const bool used_up = before.attempts >= before.policy.attempts_max;
     if (processing(before)) {
         if (!over(before, step.now)) return fail("S10", step, "claimed over a live lease");
         if (!rerunnable(before)) return fail("S11", step, "claimed over what must be held");
-        if (used_up && !other_content) return fail("S10", step, "claimed over attempts_max");
+        if (used_up(before)) return fail("S10", step, "claimed over attempts_max");
         scene_.seen.saw(other_content ? rare::overwritten : rare::take_over);
         if (taken_over_) taken_over_(step.id, before.holder.fence);
         return;
@@ -152,7 +166,7 @@ void record_checker::check_right_to_rerun(const commands::begin&, const database
     if (before.state != record_state::failed_retryable) {
         return fail("S2", step, "claimed over a finished record");
     }
-    if (used_up) fail("S10", step, "retried over attempts_max");
+    if (used_up(before)) fail("S10", step, "retried over attempts_max");
     if (step.now < before.retry_after) fail("S10", step, "retried before its time");
     scene_.seen.saw(rare::retried);
 }
@@ -195,10 +209,62 @@ template <class Owners> void record_checker::on(const Owners& what, const databa
     if constexpr (std::is_same_v<Owners, commands::release>) {
         if (step.changed) scene_.seen.saw(rare::released);
     }
+    if (step.changed) check_end(what, step);
+}
+
+// S16: an attempt that was never run leaves the record as it found it.
+template <class Owners>
+void record_checker::check_end(const Owners& what, const database_step& step) {
+    constexpr bool goes_on =
+        std::is_same_v<Owners, commands::renew> || std::is_same_v<Owners, commands::checkpoint>;
+    auto& claims = ghost_.keys[step.id].claims;
+    const auto claim = claims.find(what.by.fence);
+    if (goes_on || claim == claims.end() || claim->second.ran) return;
+    if (!std::is_same_v<Owners, commands::release>) {
+        return fail("S16", step, "an attempt that was never run has ended as if it had been");
+    }
+    check_undone(claim->second, step);
+    on_given_back(claim->second, step);
+}
+
+void record_checker::check_undone(const claim_seen& of, const database_step& step) {
+    if (!of.replaced) {
+        if (!gone(step.after, step.now)) fail("S16", step, "something is there that was not");
+        return;
+    }
+    scene_.seen.saw(rare::unrun_undone);
+    const record& after = *step.after;
+    record expected = *of.replaced;
+    expected.holder = after.holder;
+    expected.updated_at = after.updated_at;
+    if (after == expected) return;
+    const auto& lost = ghost_.keys[step.id].lost_begins;
+    if (!lost.contains({of.owner.high, of.owner.low})) {
+        return fail("S16", step, "the record is not what it was");
+    }
+    // Its owner knows only what it has read; nothing of what was overwritten.
+    if (step.before->attempts <= 1) return;
+    scene_.seen.saw(rare::unrun_undone_by_guess);
+    const bool lapsed = after.lease_until + after.policy.grace < after.begun_at;
+    const bool open = processing(after) && lapsed && rerunnable(after) && !used_up(after);
+    const bool same =
+        after.attempts == of.replaced->attempts && after.checkpoints == of.replaced->checkpoints;
+    if (!open || !same) fail("S16", step, "it may not be run as before");
+}
+
+void record_checker::on_given_back(claim_seen& of, const database_step& step) {
+    if (!of.replaced) return;
+    auto& key = ghost_.keys[step.id];
+    key.epoch = of.epoch_before;
+    if (step.after->state != record_state::succeeded) return;
+    key.results[step.after->holder.fence] = key.results[of.replaced->holder.fence];
+    key.results[step.after->holder.fence].at = scene_.loop.now();
+    scene_.seen.saw(rare::result_given_back);
 }
 
 void record_checker::on_finished(const database_step& step) {
     if (step.after->state != record_state::succeeded) return;
+    if (std::holds_alternative<commands::release>(step.what)) return; // its result is known
     auto& key = ghost_.keys[step.id];
     const auto fence = step.after->holder.fence;
     const auto claim = key.claims.find(fence);
@@ -217,7 +283,10 @@ void record_checker::on(const commands::resolve& what, const database_step& step
                       step.before->holder.fence == what.expected_fence;
     if (!open) return fail("S2", step, "resolved what was not in doubt");
     new_fence(step.id, step.after->holder.fence);
-    ++ghost_.keys[step.id].epoch;
+    auto& key = ghost_.keys[step.id];
+    ++key.epoch;
+    const bool grants = std::holds_alternative<commands::resolve::not_executed>(what.verdict);
+    if (grants) key.granted = step.after->holder.fence;
     scene_.seen.saw(rare::operator_resolved);
 }
 
@@ -232,7 +301,7 @@ void record_checker::on(const commands::remove& what, const database_step& step)
 void record_checker::on(const commands::purge&, const database_step& step) {
     if (!step.changed) return;
     const record& before = *step.before;
-    const bool forsaken = over(before, step.now) && rerunnable(before) &&
+    const bool forsaken = over(before, step.now) && rerunnable(before) && !used_up(before) &&
                           step.now >= before.begun_at + before.policy.processing_max;
     const bool expired = !processing(before) && step.now >= before.expires_at;
     if (!forsaken && !expired) return fail("S12", step, "purged a record that somebody needs");

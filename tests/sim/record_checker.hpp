@@ -1,5 +1,5 @@
 // Watches every step of the database and knows the invariants, not the code: S1, S2, S3, S5, S7,
-// S9, S10, S11 and S12 are stated here once more, on what was there before and after.
+// S9, S10, S11, S12 and S16 are stated here once more, on what was there before and after.
 #pragma once
 
 #include <functional>
@@ -33,6 +33,8 @@ private:
     void on(const commands::purge& what, const database_step& step);
     void on(const commands::lookup& what, const database_step& step);
     template <class Owners> void on(const Owners& what, const database_step& step);
+    template <class Owners> void check_end(const Owners& what, const database_step& step);
+    void check_undone(const claim_seen& of, const database_step& step);
 
     void check_refusal(const commands::begin& what, const database_step& step);
     void on_started(const commands::begin& what, const answers::started& said,
@@ -42,6 +44,7 @@ private:
                               bool other_content);
     void check_finished_stays(const database_step& step);
     void on_finished(const database_step& step);
+    void on_given_back(claim_seen& of, const database_step& step);
     void new_fence(const record_id& id, std::uint64_t fence);
     void fail(const char* property, const database_step& step, const char* text);
 

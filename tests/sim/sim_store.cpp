@@ -194,6 +194,7 @@ void sim_store::deliver(std::uint64_t serial, result<reply> got) {
 void sim_store::look_at(const question& asked, const result<reply>& got) {
     if (asked.claimed && !got && got.error().possible == effect::unknown) {
         doubtful_.emplace(asked.claimed->high, asked.claimed->low);
+        ghost_.keys[asked.id].lost_begins.emplace(asked.claimed->high, asked.claimed->low);
     }
     if (!asked.is_lookup || !got) return;
     const auto* found = std::get_if<answers::found>(&got->said);

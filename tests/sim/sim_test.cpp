@@ -4,11 +4,13 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <random>
 #include <set>
 #include <sstream>
 #include <string>
 
 #include "sim/batch.hpp"
+#include "sim/corpus.hpp"
 #include "sim/options.hpp"
 
 namespace semel::sim {
@@ -16,7 +18,7 @@ namespace {
 
 constexpr std::size_t last_lines = 40;
 // With fewer seeds than this, what is rare need not have happened.
-constexpr std::uint64_t enough_seeds = 1'000;
+constexpr std::uint64_t enough_seeds = 10'000;
 
 // The end of a failed run's story; how to see all of it.
 std::string story(const failed_seed& of) {
@@ -29,12 +31,22 @@ std::string story(const failed_seed& of) {
     return text.str();
 }
 
+// Short enough to be typed.
+std::uint64_t new_seed() {
+    std::random_device random;
+    return 1 + random();
+}
+
 // All seeds run once; the tests below look at what came of it.
 class Simulator : public testing::Test {
 protected:
     static void SetUpTestSuite() {
         const auto start = std::chrono::steady_clock::now();
-        result() = run_batch({.first = asked_for().first, .count = asked_for().seeds});
+        const std::uint64_t first = asked_for().first ? *asked_for().first : new_seed();
+        std::printf("%zu seeds that once failed, then %llu: --first-seed %llu\n", std::size(corpus),
+                    static_cast<unsigned long long>(asked_for().seeds),
+                    static_cast<unsigned long long>(first));
+        result() = run_batch({.before = corpus, .first = first, .count = asked_for().seeds});
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
         std::printf("%llu seeds, %llu events, %.1f s\n",
                     static_cast<unsigned long long>(result().runs),

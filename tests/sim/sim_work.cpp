@@ -75,6 +75,7 @@ sim_work::sim_work(workplace& at, std::shared_ptr<call> of, execution& run, ende
     auto& key = at.truth.keys[call_->id];
     if (const auto claim = key.claims.find(call_->fence); claim != key.claims.end()) {
         claim->second.where = call_->where;
+        claim->second.ran = true;
     }
     const auto last = key.work_ended.find(call_->where);
     if (last != key.work_ended.end() && last->second > call_->begun) {

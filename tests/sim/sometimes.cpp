@@ -35,7 +35,12 @@ std::string_view title(rare what) {
         "failure shared with waiters",
         "transaction's commit in doubt",
         "woken by news",
-        "news lost"};
+        "news lost",
+        "attempt undone that was never run",
+        "attempt undone whose begin was found by reading",
+        "result given back",
+        "in doubt with its attempts used up",
+        "used up, run again after a verdict"};
     return names[static_cast<std::size_t>(what)];
 }
 

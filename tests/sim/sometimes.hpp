@@ -42,6 +42,11 @@ enum class rare : std::uint8_t {
     transaction_in_doubt,
     woken_by_news,
     news_lost,
+    unrun_undone,
+    unrun_undone_by_guess,
+    result_given_back,
+    used_up_in_doubt,
+    used_up_run_by_verdict,
     count_
 };
 

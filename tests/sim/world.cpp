@@ -163,7 +163,8 @@ void world::check_nothing_stuck() {
         if (now <= it.lease_until + it.policy.grace) {
             return scene_.fail("L3", text_of(id) + ": still leased, and nobody works on it");
         }
-        if (it.policy.on_lease_expiry == lease_expiry::retry) {
+        const bool used_up = it.attempts >= it.policy.attempts_max;
+        if (it.policy.on_lease_expiry == lease_expiry::retry && !used_up) {
             return scene_.fail("L6", text_of(id) + ": forsaken and still there");
         }
     }

@@ -100,9 +100,7 @@ void put_state(json& to, const record& from, time_point now) {
 std::string_view standing(const record& it, time_point now) {
     if (it.state != record_state::processing) return name(it.state);
     if (!lapsed(it, now)) return "running";
-    const bool again =
-        it.policy.on_lease_expiry == lease_expiry::retry && it.attempts < it.policy.attempts_max;
-    return again ? "lapsed" : "in_doubt";
+    return in_doubt(it, now) ? "in_doubt" : "lapsed";
 }
 
 json bytes_json(std::string_view bytes) {

@@ -20,7 +20,9 @@ std::size_t size_of(const record_id& id, const record& it) {
 // When the record could at the earliest be purged; max() if only an operator may remove it.
 time_point purge_time(const record& it) {
     if (it.state != record_state::processing) return it.expires_at;
-    if (it.policy.on_lease_expiry != lease_expiry::retry) return time_point::max();
+    const bool again =
+        it.policy.on_lease_expiry == lease_expiry::retry && it.attempts < it.policy.attempts_max;
+    if (!again) return time_point::max();
     return std::max(it.lease_until + it.policy.grace, it.begun_at + it.policy.processing_max);
 }
 

@@ -36,7 +36,7 @@ std::string statement_texts::find_forsaken(std::string_view now, std::size_t mos
     const std::string at{now};
     return "SELECT tenant,operation,`key`,fence,checkpoints FROM " + record_ +
            " FORCE INDEX (due) WHERE state=0 AND due_at<" + at +
-           " AND on_lease_expiry=0 AND lease_until+grace<" + at +
+           " AND on_lease_expiry=0 AND attempts<attempts_max AND lease_until+grace<" + at +
            " AND begun_at+processing_max<=" + at + " ORDER BY due_at LIMIT " +
            std::to_string(most) + " FOR UPDATE SKIP LOCKED";
 }

@@ -358,7 +358,9 @@ statement_texts::statement_texts(std::string_view prefix)
                                "state = ANY ('{1, 2, 3}') AND expires_at <= " + sweep_time(),
                                "state, expires_at")),
       sweep_forsaken(make_sweep("semel_sweep_forsaken",
-                                running() + " AND on_lease_expiry = 0 AND lease_until < " +
+                                running() +
+                                    " AND on_lease_expiry = 0 AND attempts < attempts_max "
+                                    "AND lease_until < " +
                                     sweep_time() + " AND lease_until + grace < " + sweep_time() +
                                     " AND begun_at + processing_max <= " + sweep_time(),
                                 "lease_until")),

@@ -31,9 +31,12 @@ milliseconds rounded_up(duration span) {
 }
 
 // Nobody comes back for a claim after this long, however often it is renewed meanwhile; held ones
-// wait for an operator.
-ttl_type claim_life(const record_policy& policy, duration lease_left, duration processing_left) {
-    if (policy.on_lease_expiry != lease_expiry::retry) return std::nullopt;
+// wait for an operator, and so do those whose attempts are used up.
+ttl_type claim_life(const record_policy& policy, std::uint32_t attempts, duration lease_left,
+                    duration processing_left) {
+    const bool again =
+        policy.on_lease_expiry == lease_expiry::retry && attempts < policy.attempts_max;
+    if (!again) return std::nullopt;
     return rounded_up(std::max(lease_left, processing_left) + policy.grace) + linger;
 }
 
@@ -103,7 +106,7 @@ failure not_understood() {
 
 ttl_type time_to_live(const record& it, time_point now) {
     if (it.state == record_state::processing) {
-        return claim_life(it.policy, it.lease_until - now,
+        return claim_life(it.policy, it.attempts, it.lease_until - now,
                           it.begun_at + it.policy.processing_max - now);
     }
     // Released: only its fence matters.
@@ -165,7 +168,8 @@ void task::ask_begin(std::string& to) const {
     append_part(to, std::string_view{owned}.substr(0, 2));
     append_part(to, encode_owner(what.owner));
     append_part(to, std::int64_t{what.lease.count()});
-    append_ttl(to, unless_testing(claim_life(what.policy, what.lease, what.policy.processing_max)));
+    append_ttl(to,
+               unless_testing(claim_life(what.policy, 1, what.lease, what.policy.processing_max)));
     append_part(to, encode_rest(what));
 }
 

@@ -103,7 +103,7 @@ statement_texts::statement_texts(std::string_view prefix) {
     find_expired = sql("SELECT id, fence, checkpoints FROM semel_record "
                        "WHERE state <> 0 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2");
     find_forsaken = sql("SELECT id, fence, checkpoints FROM semel_record "
-                        "WHERE state = 0 AND on_lease_expiry = 0 "
+                        "WHERE state = 0 AND on_lease_expiry = 0 AND attempts < attempts_max "
                         "AND begun_at + processing_max <= ?1 AND lease_until + grace < ?1 "
                         "ORDER BY begun_at + processing_max LIMIT ?2");
 }

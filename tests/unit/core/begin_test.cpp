@@ -316,7 +316,7 @@ TEST(Begin, OverwriteWaitsForLiveLease) {
 
 TEST(Begin, OverwriteReplacesLapsedRecordThatMayBeRetried) {
     machine m;
-    m.start(1, {.attempts_max = 1});
+    m.start();
 
     m.now += past_lease;
 
@@ -331,6 +331,44 @@ TEST(Begin, OverwriteLeavesHeldRecordToTheOperator) {
     m.now += past_lease;
 
     m.refuse<answers::in_doubt>(overwriting(content(0xBB)));
+}
+
+TEST(Begin, OverwriteLeavesUsedUpRecordToTheOperator) {
+    machine m;
+    m.start(1, {.attempts_max = 1});
+
+    m.now += past_lease;
+
+    m.refuse<answers::in_doubt>(overwriting(content(0xBB)));
+}
+
+TEST(Begin, SaysWhatItHasReplaced) {
+    machine m;
+    const auto first = m.expect<answers::started>(begin(1));
+    m.now += past_lease;
+    const record lapsed = *m.it;
+    const auto second = m.expect<answers::started>(begin(2));
+    m.expect<answers::stored>(fail(second.by, commands::failure_kind::retryable));
+    m.now += seconds{10};
+    const record failed = *m.it;
+    const auto third = m.expect<answers::started>(begin(3));
+    m.expect<answers::stored>(complete(third.by));
+    const record done = *m.it;
+    const auto other = m.expect<answers::started>(overwriting(content(0xBB)));
+
+    EXPECT_EQ(first.replaced, nullptr);
+    ASSERT_TRUE(second.replaced && third.replaced && other.replaced);
+    EXPECT_EQ(*second.replaced, lapsed);
+    EXPECT_EQ(*third.replaced, failed);
+    EXPECT_EQ(*other.replaced, done);
+}
+
+TEST(Begin, ReplacesNothingWhereTheRecordHasExpired) {
+    machine m;
+    m.expect<answers::stored>(complete(m.start()));
+    m.now += hours{1};
+
+    EXPECT_EQ(m.expect<answers::started>(begin(2)).replaced, nullptr);
 }
 
 TEST(Begin, OverwriteReplacesFinalFailure) {

@@ -40,6 +40,31 @@ TEST(Resolve, NotExecutedLetsTheNextCallerRunItAtOnce) {
     EXPECT_EQ(started.checkpoints.size(), 1U);
 }
 
+TEST(Resolve, NotExecutedGrantsOneMoreAttemptWhereAllAreUsedUp) {
+    constexpr record_policy once{.on_lease_expiry = lease_expiry::hold, .attempts_max = 1};
+    machine m;
+    const claim first = m.start(1, once);
+    m.now += past_lease;
+    m.expect<answers::resolved>(resolve(first, commands::resolve::not_executed{}));
+
+    const auto second = m.expect<answers::started>(begin(2, once));
+
+    EXPECT_EQ(second.attempt, 2U);
+    m.expect<answers::stored>(fail(second.by, commands::failure_kind::retryable));
+    m.now += seconds{10};
+    m.refuse<answers::failed>(begin(3, once)); // one more, not two
+}
+
+TEST(Resolve, NotExecutedGrantsNothingWhereAttemptsAreLeft) {
+    machine m;
+    const claim first = m.start(1, {.on_lease_expiry = lease_expiry::hold, .attempts_max = 5});
+    m.now += past_lease;
+
+    m.expect<answers::resolved>(resolve(first, commands::resolve::not_executed{}));
+
+    EXPECT_EQ(m.it->policy.attempts_max, 5U);
+}
+
 TEST(Resolve, FailedIsFinal) {
     machine m;
     const claim by = m.start(1, held);
@@ -222,6 +247,15 @@ TEST(Purge, RemovesLapsedRecordWhoseClientNeverCameBack) {
     m.now = noon + hours{1};
 
     m.expect<answers::removed>(commands::purge{});
+}
+
+TEST(Purge, NeverRemovesLapsedRecordWhoseAttemptsAreUsedUp) {
+    machine m;
+    m.start(1, {.attempts_max = 1, .processing_max = hours{1}});
+    m.now += hours{24 * 365};
+
+    m.refuse<answers::kept>(commands::purge{});
+    m.refuse<answers::in_doubt>(begin(2));
 }
 
 TEST(Purge, NeverRemovesHeldOrProbedRecord) {

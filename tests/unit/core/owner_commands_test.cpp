@@ -251,6 +251,129 @@ TEST(Release, IsFencedOffAfterCompletion) {
     m.refuse<answers::fenced_off>(commands::release{.by = by});
 }
 
+// ---- release of an attempt that was never run
+
+// As it was before the begin, but for the claim and the time of the change.
+record given_back(const record& before, const claim& by, time_point now) {
+    record made = before;
+    made.holder = by;
+    made.updated_at = now;
+    return made;
+}
+
+commands::release undo(const answers::started& of) {
+    return {.by = of.by, .replaced = of.replaced};
+}
+
+TEST(Undo, OfAFirstAttemptMakesTheRecordAbsent) {
+    machine m;
+    const auto started = m.expect<answers::started>(begin());
+
+    m.expect<answers::stored>(undo(started));
+
+    EXPECT_FALSE(m.refuse<answers::found>(commands::lookup{}).current);
+}
+
+TEST(Undo, OfARetryGivesBackTheFailureAndItsSteps) {
+    machine m;
+    const claim first = m.start(1, {.attempts_max = 2});
+    m.expect<answers::stored>(commands::checkpoint{.by = first, .step = {"paid", "x"}});
+    m.expect<answers::stored>(fail(first, failure_kind::retryable));
+    m.now += seconds{10};
+    const record before = *m.it;
+    const auto second = m.expect<answers::started>(begin(2));
+    m.now += seconds{1};
+
+    m.expect<answers::stored>(undo(second));
+
+    EXPECT_EQ(*m.it, given_back(before, second.by, m.now));
+    EXPECT_EQ(m.expect<answers::started>(begin(3)).attempt, 2U); // nothing is used up
+}
+
+TEST(Undo, OfATakeOverLeavesWhatHadLapsed) {
+    machine m;
+    m.start(1, {.attempts_max = 2});
+    m.now += past_lease;
+    const record before = *m.it;
+    const auto second = m.expect<answers::started>(begin(2, held));
+
+    m.expect<answers::stored>(undo(second));
+
+    EXPECT_EQ(*m.it, given_back(before, second.by, m.now));
+    const auto third = m.expect<answers::started>(begin(3));
+    EXPECT_EQ(third.kind, answers::start_kind::taken_over);
+    EXPECT_EQ(third.attempt, 2U);
+    EXPECT_GT(third.by.fence, second.by.fence);
+}
+
+TEST(Undo, OfAnOverwritingAttemptGivesTheOldResultBack) {
+    machine m;
+    m.expect<answers::stored>(complete(m.start(), "old"));
+    const record before = *m.it;
+    auto other = begin(2);
+    other.content = content(0xBB);
+    other.mismatch = on_mismatch::overwrite;
+    const auto second = m.expect<answers::started>(other);
+
+    m.expect<answers::stored>(undo(second));
+
+    EXPECT_EQ(*m.it, given_back(before, second.by, m.now));
+    EXPECT_EQ(m.refuse<answers::replay>(begin(3)).result.body, "old");
+}
+
+TEST(Undo, GivesStepsBackToo) {
+    machine m;
+    const claim first = m.start();
+    m.expect<answers::stored>(commands::checkpoint{.by = first, .step = {"paid", "x"}});
+    m.expect<answers::stored>(fail(first, failure_kind::retryable));
+    auto other = begin(2);
+    other.content = content(0xBB);
+    other.mismatch = on_mismatch::overwrite;
+    const auto second = m.expect<answers::started>(other);
+    ASSERT_TRUE(m.it->checkpoints.empty());
+
+    m.expect<answers::stored>(undo(second));
+
+    EXPECT_EQ(m.it->checkpoints, (std::vector<checkpoint>{{"paid", "x"}}));
+}
+
+TEST(Undo, IsAReleaseForAnAttemptThatHasRecordedAStep) {
+    machine m;
+    m.start();
+    m.now += past_lease;
+    const auto second = m.expect<answers::started>(begin(2));
+    m.expect<answers::stored>(commands::checkpoint{.by = second.by, .step = {"paid", "x"}});
+
+    m.expect<answers::stored>(undo(second));
+
+    EXPECT_FALSE(m.refuse<answers::found>(commands::lookup{}).current);
+}
+
+TEST(Undo, RepeatIsStored) {
+    machine m;
+    m.expect<answers::stored>(fail(m.start(), failure_kind::retryable));
+    m.now += seconds{10};
+    const auto second = m.expect<answers::started>(begin(2));
+    const auto once = m.expect<answers::stored>(undo(second));
+
+    const auto again = m.refuse<answers::stored>(undo(second));
+
+    EXPECT_EQ(again.expires_at, once.expires_at);
+}
+
+TEST(Undo, IsFencedOffForAnybodyElseAndAfterAnotherEnd) {
+    machine m;
+    m.expect<answers::stored>(fail(m.start(), failure_kind::retryable));
+    m.now += seconds{10};
+    const auto second = m.expect<answers::started>(begin(2));
+    auto others = undo(second);
+    others.by = wrong_owner(second.by);
+
+    m.refuse<answers::fenced_off>(others);
+    m.expect<answers::stored>(fail(second.by, failure_kind::retryable));
+    m.refuse<answers::fenced_off>(undo(second));
+}
+
 // ---- abandon
 
 TEST(Abandon, LetsTheNextCallerTakeOverAtOnce) {

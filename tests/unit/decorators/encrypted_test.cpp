@@ -92,6 +92,40 @@ TEST_F(Encrypted, AResultMovedToAnotherRecordDoesNotOpen) {
     EXPECT_EQ(counters.unreadable.get(), 2U);
 }
 
+TEST_F(Encrypted, AResultThatIsGivenBackOpensAgain) {
+    run(*outer, id, "old");
+    commands::begin other = begin_with(print('b'));
+    other.mismatch = on_mismatch::overwrite;
+    const auto late = std::get<answers::started>(outer->call(id, other).value().said);
+    ASSERT_NE(late.replaced, nullptr);
+    EXPECT_EQ(late.replaced->result.body, "old");
+
+    const commands::release back{.by = late.by, .replaced = late.replaced};
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_TRUE(std::holds_alternative<answers::stored>(outer->call(id, back).value().said));
+    }
+
+    EXPECT_EQ(replayed(*outer, id), body_of("old"));
+    EXPECT_EQ(read(*raw, id).result.body.find("old"), std::string::npos);
+    EXPECT_EQ(counters.unreadable.get(), 0U);
+}
+
+TEST_F(Encrypted, StepsThatAreGivenBackOpenAgain) {
+    const claim first = start(*outer, id);
+    outer->call(id, commands::checkpoint{.by = first, .step = {"paid", "secret"}}).value();
+    outer->call(id, commands::fail{.by = first, .retention = 1h}).value();
+    commands::begin other = begin_with(print('b'));
+    other.mismatch = on_mismatch::overwrite;
+    const auto late = std::get<answers::started>(outer->call(id, other).value().said);
+
+    outer->call(id, commands::release{.by = late.by, .replaced = late.replaced}).value();
+
+    const auto again = outer->call(id, begin_with(print('a'))).value();
+    EXPECT_EQ(std::get<answers::started>(again.said).checkpoints,
+              (std::vector<checkpoint>{{"paid", "secret"}}));
+    EXPECT_EQ(read(*raw, id).checkpoints.front().data.find("secret"), std::string::npos);
+}
+
 TEST_F(Encrypted, AResultOfAnEarlierAttemptDoesNotOpen) {
     run(*outer, id, "first");
     const stored_result old = read(*raw, id).result;

@@ -5,6 +5,7 @@
 #include "core/begin_machine.hpp"
 #include "core/complete_machine.hpp"
 #include "core/sweep_plan.hpp"
+#include "semel/record_machine.hpp"
 #include "support/noon.hpp"
 
 namespace semel {
@@ -220,6 +221,34 @@ TEST_F(BeginMachine, AsksAgainIfItsClaimIsNotThere) {
         (void)machine.on_failure(away(effect::unknown), start_of_test);
         (void)machine.on_timer();
         EXPECT_TRUE(asks_begin(machine.on_reply(found(seen), start_of_test)));
+    }
+}
+
+TEST_F(BeginMachine, TellsOfAClaimFoundByReadingWhatItReplacedAsFarAsItIsKnown) {
+    const record_policy once{.on_lease_expiry = lease_expiry::hold, .attempts_max = 1};
+    for (const std::uint32_t attempts : {1U, 2U}) {
+        auto machine = made();
+        (void)machine.start();
+        (void)machine.on_failure(away(effect::unknown), start_of_test);
+        (void)machine.on_timer();
+        const record mine{.policy = once,
+                          .holder = {.fence = 8, .owner = ours},
+                          .attempts = attempts,
+                          .lease_until = noon + 30s,
+                          .begun_at = noon,
+                          .checkpoints = {{"paid", "x"}}};
+
+        const auto step = machine.on_reply(found(mine), start_of_test);
+
+        ASSERT_NE(as<begin_steps::run>(step), nullptr);
+        const auto& was = as<begin_steps::run>(step)->started.replaced;
+        ASSERT_EQ(was != nullptr, attempts == 2);
+        if (attempts == 1) continue;
+        EXPECT_TRUE(lapsed(*was, noon));
+        EXPECT_EQ(was->attempts, 1U);
+        EXPECT_LT(was->attempts, was->policy.attempts_max);
+        EXPECT_EQ(was->policy.on_lease_expiry, lease_expiry::retry);
+        EXPECT_EQ(was->checkpoints, mine.checkpoints);
     }
 }
 

@@ -28,11 +28,6 @@ protected:
     ending of(detail::work_end end, std::string ref = {}) {
         return ending_of(std::move(end), planned(), started_, std::move(ref));
     }
-    command unrun(answers::start_kind kind) {
-        answers::started begun = started_;
-        begun.kind = kind;
-        return end_of_unrun(begun, planned());
-    }
     template <class E> ending thrown(E what) {
         return of(detail::threw_end{std::make_exception_ptr(std::move(what))});
     }
@@ -181,18 +176,15 @@ TEST_F(Ending, ALostLeaseSaysNothingAboutTheRecord) {
     EXPECT_TRUE(std::holds_alternative<commands::abandon>(thrown(lease_lost{}).what));
 }
 
-TEST_F(Ending, WorkThatWasNotRunIsForgottenOnlyIfNothingRanBefore) {
-    using answers::start_kind;
-    policy_.failure_retention = 7h;
+TEST_F(Ending, OfWhatWasNeverRunGivesBackWhatTheBeginHasReplaced) {
+    answers::started begun = started_;
+    begun.replaced = std::make_shared<record>(record{.error = "before"});
 
-    EXPECT_EQ(name(unrun(start_kind::first)), "release");
-    EXPECT_EQ(name(unrun(start_kind::overwritten)), "release");
-    EXPECT_EQ(name(unrun(start_kind::taken_over)), "abandon");
-    const auto retried = std::get<commands::fail>(unrun(start_kind::retried));
-    EXPECT_EQ(retried.by, started_.by);
-    EXPECT_EQ(retried.kind, commands::failure_kind::retryable);
-    EXPECT_EQ(retried.retry_after, 0s);
-    EXPECT_EQ(retried.retention, 7h);
+    const auto back = std::get<commands::release>(end_of_unrun(begun));
+
+    EXPECT_EQ(back.by, begun.by);
+    EXPECT_EQ(back.replaced, begun.replaced);
+    EXPECT_EQ(std::get<commands::release>(end_of_unrun(started_)).replaced, nullptr);
 }
 
 TEST(OutcomeOf, EveryAnswerOfABegin) {

@@ -21,11 +21,14 @@ record_id id_of(std::string key) {
 class Reconciler : public ::testing::Test {
 protected:
     // Begun at noon with a lease of half a minute; its owner never comes back.
-    std::uint64_t abandon(const std::string& key, lease_expiry policy = lease_expiry::probe) {
+    std::uint64_t abandon(const std::string& key, lease_expiry policy = lease_expiry::probe,
+                          std::uint32_t attempts_max = 100) {
         const auto got = store_->call(
             id_of(key),
             commands::begin{
-                .owner = {1, 1}, .lease = 30s, .policy = {.on_lease_expiry = policy, .grace = 0s}},
+                .owner = {1, 1},
+                .lease = 30s,
+                .policy = {.on_lease_expiry = policy, .attempts_max = attempts_max, .grace = 0s}},
             noon);
         return std::get<answers::started>(got.value().said).by.fence;
     }
@@ -142,6 +145,17 @@ TEST_F(Reconciler, LeavesHeldRecordsToAnOperatorAndOthersToTheirClients) {
     EXPECT_EQ(did.left, 2);
     EXPECT_EQ(did.alerted, 2);
     EXPECT_TRUE(asked_.empty());
+}
+
+TEST_F(Reconciler, AsksAboutWhatHasUsedItsAttemptsUp) {
+    abandon("poison", lease_expiry::retry, 1);
+    abandon("held", lease_expiry::hold, 1);
+
+    const auto did = pass(10min);
+
+    EXPECT_EQ(asked_, std::vector<std::string>{"poison"});
+    EXPECT_EQ(did.committed, 1);
+    EXPECT_EQ(look("poison", 11min)->state, record_state::succeeded);
 }
 
 TEST_F(Reconciler, DoesNotAskWhileAnotherInstanceDoes) {

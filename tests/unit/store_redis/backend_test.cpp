@@ -469,6 +469,10 @@ TEST(RedisTimeToLive, WhatAnOperatorMustSettleStays) {
     EXPECT_FALSE(time_to_live(it, noon));
     it.policy.on_lease_expiry = lease_expiry::probe;
     EXPECT_FALSE(time_to_live(it, noon));
+    it.policy.on_lease_expiry = lease_expiry::retry;
+    EXPECT_TRUE(time_to_live(it, noon));
+    it.attempts = it.policy.attempts_max;
+    EXPECT_FALSE(time_to_live(it, noon));
 }
 
 // A transport of the user's own may throw, and any reply can be more than there is memory for.
