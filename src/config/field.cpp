@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/shown_url.hpp"
 #include "base/units.hpp"
 #include "semel/policy.hpp"
 
@@ -168,7 +169,10 @@ field url_field(key about, secret& to) {
     return {
         std::move(about.name), "URL", std::move(about.meaning),
         [&to](const value& from, const surroundings& around) { return take_url(from, to, around); },
-        [&to] { return detail::quoted(without_password(to.written)); }};
+        [&to] {
+            const bool reference = is_reference(to.written) && to.written != to.text;
+            return detail::quoted(reference ? to.written : shown_url(to.written));
+        }};
 }
 
 } // namespace semel::config

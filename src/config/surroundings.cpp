@@ -31,24 +31,6 @@ std::string without_line_end(std::string text) {
     return text;
 }
 
-// Hides "password" of "user:password@" in what lies between "://" and the next / or ?.
-void hide_authority(std::string& url, std::size_t begin) {
-    const std::size_t end = std::min(url.find_first_of("/?&", begin), url.size());
-    const std::size_t at = url.rfind('@', end);
-    const std::size_t colon = url.find(':', begin);
-    if (at == std::string::npos || at < begin || colon >= at) return;
-    url.replace(colon + 1, at - colon - 1, "***");
-}
-
-void hide_parameters(std::string& url) {
-    constexpr std::string_view name = "password=";
-    for (auto at = url.find(name); at != std::string::npos; at = url.find(name, at + 1)) {
-        const std::size_t begin = at + name.size();
-        const std::size_t end = std::min(url.find_first_of("&%", begin), url.size());
-        url.replace(begin, end - begin, "***");
-    }
-}
-
 } // namespace
 
 surroundings this_process() {
@@ -78,15 +60,6 @@ result<std::string> look_up(std::string_view reference, const surroundings& arou
     if (found != around.variables.end()) return found->second;
     return failure{.code = errc::invalid_argument,
                    .detail = "the environment variable " + name + " is not set"};
-}
-
-std::string without_password(std::string_view url) {
-    std::string text{url};
-    for (auto at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
-        hide_authority(text, at + 3);
-    }
-    hide_parameters(text);
-    return text;
 }
 
 } // namespace semel::config

@@ -30,7 +30,4 @@ struct secret {
 // names the file or variable, never what it holds.
 [[nodiscard]] result<std::string> look_up(std::string_view reference, const surroundings& around);
 
-// A URL without its password, and without the values of parameters that are one.
-[[nodiscard]] std::string without_password(std::string_view url);
-
 } // namespace semel::config

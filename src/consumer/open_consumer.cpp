@@ -1,6 +1,7 @@
 #include <string>
 #include <utility>
 
+#include "base/shown_url.hpp"
 #include "consumer/loop.hpp"
 #include "consumer/nats_source.hpp"
 #include "consumer/redis_source.hpp"
@@ -26,15 +27,18 @@ constexpr kind kinds[]{
     {"nats+tls", "nats+tls://host:port?stream=NAME&durable=NAME", open_nats_source},
 };
 
-opened open_source(const store_url& url, const consumer_options& options) {
+opened open_source(std::string_view url, const consumer_options& options) {
+    const auto parsed = parse_url(url);
+    if (!parsed) return parsed.error();
     std::string known;
     for (const auto& one : kinds) {
-        if (one.scheme == url.scheme) return one.open(url, options);
+        if (one.scheme == parsed->scheme) return one.open(*parsed, options);
         known += (known.empty() ? "" : ", ") + std::string{one.form};
     }
     return failure{.code = errc::invalid_argument,
                    .possible = effect::none,
-                   .detail = "nothing to consume from at '" + url.scheme + ":'; known: " + known};
+                   .detail =
+                       "nothing to consume from at '" + shown_url(url) + "'; known: " + known};
 }
 
 bool are_positive(const consumer_options& options) {
@@ -51,9 +55,7 @@ result<std::unique_ptr<runner>> open_consumer(std::string_view url, handler what
                        .possible = effect::none,
                        .detail = "a consumer needs a handler, and options above zero"};
     }
-    const auto parsed = parse_url(url);
-    if (!parsed) return parsed.error();
-    auto from = open_source(*parsed, options);
+    auto from = open_source(url, options);
     if (!from) return std::move(from).error();
     return std::unique_ptr<runner>{
         std::make_unique<loop>(*std::move(from), std::move(what), options)};

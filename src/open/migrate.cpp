@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "base/shown_url.hpp"
 #include "open/targets.hpp"
 #include "open/url.hpp"
 #include "semel/open.hpp"
@@ -90,12 +91,12 @@ constexpr driver drivers[]{
     {"rediss", has_no_tables},
 };
 
-failure unknown(const store_url& url) {
+failure unknown(std::string_view url) {
     std::string known;
     for (const auto& one : drivers) known += (known.empty() ? "" : ", ") + std::string{one.scheme};
     return {.code = errc::unknown_store,
             .possible = effect::none,
-            .detail = "no store answers to '" + url.scheme + ":'; known: " + known};
+            .detail = "no store answers to '" + shown_url(url) + "'; known: " + known};
 }
 
 } // namespace
@@ -106,7 +107,7 @@ migrated migrate(std::string_view url, migrate_mode mode, const open_options& op
     for (const auto& one : drivers) {
         if (one.scheme == parsed->scheme) return one.migrate(*parsed, mode, options);
     }
-    return unknown(*parsed);
+    return unknown(url);
 }
 
 } // namespace semel

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/shown_url.hpp"
 #include "open/targets.hpp"
 #include "open/url.hpp"
 #include "semel/stores/memory.hpp"
@@ -85,12 +86,11 @@ constexpr driver drivers[]{
 };
 
 failure unknown(std::string_view url) {
-    url = url.substr(0, url.find("//")); // what follows may hold a password
     std::string known;
     for (const auto& one : drivers) known += (known.empty() ? "" : ", ") + std::string{one.form};
     return {.code = errc::unknown_store,
             .possible = effect::none,
-            .detail = "no store answers to '" + std::string{url} + "'; known: " + known};
+            .detail = "no store answers to '" + shown_url(url) + "'; known: " + known};
 }
 
 } // namespace

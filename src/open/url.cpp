@@ -39,24 +39,29 @@ result<std::string> decoded(std::string_view text) {
     return made;
 }
 
-result<void> add_parameters(std::string_view query, store_url& to) {
+// A name as it may stand in a message; what is joined with an "@" may be a part of a password.
+std::string shown_name(std::string_view name, std::string_view beside) {
+    const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+    const bool may_be = std::all_of(name.begin(), name.end(), plain);
+    return may_be && beside.find('@') == std::string_view::npos ? "'" + std::string{name} + "'"
+                                                                : "of such a name";
+}
+
+result<void> add_parameters(const std::string_view whole, store_url& to) {
+    std::string_view query = whole;
     while (!query.empty()) {
         const std::size_t end = std::min(query.find('&'), query.size());
         const std::string_view one = query.substr(0, end);
         query.remove_prefix(std::min(end + 1, query.size()));
         const std::size_t equals = one.find('=');
-        // What stands before an "@" may be a part of a password, in which "?" has to be "%3F".
-        if (one.substr(0, equals).find('@') != std::string_view::npos) {
-            return refused("what is behind '?' in a URL is name=value; write %3F for a '?' in a "
-                           "user name or password");
-        }
-        if (equals == std::string_view::npos || equals == 0) {
-            return refused("'" + std::string{one} + "' in a URL is not name=value");
+        if (equals == std::string_view::npos || equals == 0 || equals > one.find('@')) {
+            return refused("what is behind '?' in a URL is name=value, joined by &; write %3F for "
+                           "a '?' in a user name or password");
         }
         const std::string_view name = one.substr(0, equals);
         const auto is_same = [&](const auto& other) { return other.first == name; };
         if (std::any_of(to.parameters.begin(), to.parameters.end(), is_same)) {
-            return refused("'" + std::string{name} + "' is given twice in a URL");
+            return refused("a parameter " + shown_name(name, whole) + " is given twice in a URL");
         }
         auto value = decoded(one.substr(equals + 1));
         if (!value) return std::move(value).error();
@@ -86,6 +91,12 @@ result<store_url> parse_url(std::string_view url) {
     made.base = url.substr(0, url.find('?'));
     url.remove_prefix(colon + 1);
     const std::size_t question = std::min(url.find('?'), url.size());
+    // What stands before an "@" may be a part of a password, in which "?" has to be "%3F". No part
+    // of it may come as far as a message about parameters.
+    if (url.starts_with("//") && url.find('@', question) != std::string_view::npos) {
+        return refused("an '@' behind the '?' of a URL; write %3F for a '?' in a user name or "
+                       "password, and %40 for an '@' in a parameter");
+    }
     auto target = decoded(url.substr(0, question));
     if (!target) return std::move(target).error();
     made.target = *std::move(target);
@@ -113,7 +124,7 @@ std::optional<std::uint64_t> url_parameters::parse(std::string_view name, std::s
     const bool good = error == std::errc{} && factor && count > 0 && count <= most / *factor;
     if (good) return count * *factor;
     if (!wrong_) {
-        wrong_ = refused("parameter " + std::string{name} + "=" + std::string{value} +
+        wrong_ = refused("parameter " + std::string{name} +
                          " of a URL must be a positive number such as 64m");
     }
     return std::nullopt;
@@ -122,8 +133,10 @@ std::optional<std::uint64_t> url_parameters::parse(std::string_view name, std::s
 result<void> url_parameters::finish() const {
     if (wrong_) return *wrong_;
     if (left_.empty()) return {};
-    return refused("'" + url_.scheme + ":' has no parameter '" + left_.front().first +
-                   "'; known: " + known_);
+    std::string values;
+    for (const auto& [name, value] : left_) values += value;
+    return refused("'" + url_.scheme + ":' has no parameter " +
+                   shown_name(left_.front().first, values) + "; known: " + known_);
 }
 
 } // namespace semel

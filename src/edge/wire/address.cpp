@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/shown_url.hpp"
 #include "http/text.hpp"
 
 namespace semel::edge {
@@ -76,26 +77,27 @@ result<base_url> parse_base_url(std::string_view text) {
     if (rest.starts_with("https://")) {
         made.how = base_url::scheme::https;
     } else if (!rest.starts_with("http://")) {
-        return invalid(text, "expected http:// or https://");
+        return invalid(shown_url(text), "expected http:// or https://");
     }
     rest.remove_prefix(rest.find("//") + 2);
     if (rest.find_first_of("?#@") != std::string_view::npos) {
-        return invalid(text, "a user, query or fragment does not belong here");
+        return invalid(shown_url(text), "a user, query or fragment does not belong here");
     }
     const std::size_t slash = std::min(rest.find('/'), rest.size());
     const split parts = split_host_port(rest.substr(0, slash));
-    if (!is_host(parts.host)) return invalid(text, "the host is malformed");
+    if (!is_host(parts.host)) return invalid(shown_url(text), "the host is malformed");
     made.at.host = parts.host;
     made.at.port = made.how == base_url::scheme::https ? 443 : 80;
     if (parts.port) {
         const auto port = port_of(*parts.port);
-        if (!port || *port == 0) return invalid(text, "the port must be a number from 1 to 65535");
+        if (!port || *port == 0)
+            return invalid(shown_url(text), "the port must be a number from 1 to 65535");
         made.at.port = *port;
     }
     made.path = rest.substr(slash);
     while (made.path.ends_with('/')) made.path.pop_back();
     if (!std::all_of(made.path.begin(), made.path.end(), http::is_visible)) {
-        return invalid(text, "the path holds a byte it must not");
+        return invalid(shown_url(text), "the path holds a byte it must not");
     }
     return made;
 }

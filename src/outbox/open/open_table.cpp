@@ -1,3 +1,4 @@
+#include "base/shown_url.hpp"
 #include "open/targets.hpp"
 #include "open/url.hpp"
 #include "semel/outbox/mysql.hpp"
@@ -66,7 +67,7 @@ result<std::unique_ptr<table>> open_table(std::string_view url, const table_opti
     }
     return failure{.code = errc::unknown_store,
                    .possible = effect::none,
-                   .detail = "no store answers to '" + parsed->scheme + ":'; known: " + known};
+                   .detail = "no store answers to '" + shown_url(url) + "'; known: " + known};
 }
 
 } // namespace semel::outbox

@@ -1,6 +1,7 @@
 #include <array>
 #include <utility>
 
+#include "base/shown_url.hpp"
 #include "open/url.hpp"
 #include "outbox/sinks/file_sink.hpp"
 #include "outbox/sinks/nats_sink.hpp"
@@ -39,12 +40,12 @@ constexpr kind kinds[]{
     {"rediss", "rediss://host:port/database?stream=NAME", parsed<open_redis_sink>},
 };
 
-failure unknown(std::string_view scheme) {
+failure unknown(std::string_view url) {
     std::string known;
     for (const auto& one : kinds) known += (known.empty() ? "" : ", ") + std::string{one.form};
     return {.code = errc::invalid_argument,
             .possible = effect::none,
-            .detail = "no sink answers to '" + std::string{scheme} + ":'; known: " + known};
+            .detail = "no sink answers to '" + shown_url(url) + "'; known: " + known};
 }
 
 class metered_sink final : public sink {
@@ -72,11 +73,11 @@ private:
 };
 
 opened open_kind(std::string_view url, const sink_options& options) {
-    const std::string_view scheme = url.substr(0, url.find(':'));
+    const std::string_view scheme = url_scheme(url);
     for (const auto& one : kinds) {
         if (one.scheme == scheme) return one.open(url, options);
     }
-    return unknown(scheme);
+    return unknown(url);
 }
 
 } // namespace

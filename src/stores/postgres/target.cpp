@@ -18,10 +18,20 @@ struct free_text {
     void operator()(char* it) const { PQfreemem(it); }
 };
 
+// What is quoted may be a part of a password in which "?" is not escaped.
+bool quotes_a_name(std::string_view words) {
+    const std::size_t begin = words.find('"');
+    if (begin == std::string_view::npos) return true;
+    const std::string_view rest = words.substr(begin + 1);
+    const std::string_view name = rest.substr(0, rest.find('"'));
+    return std::all_of(name.begin(), name.end(),
+                       [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+}
+
 failure unreadable(std::string_view words) {
     // Most of libpq's complaints quote the URL or the part with the password.
     const bool safe = words.find("URI query parameter") != std::string_view::npos &&
-                      words.find("://") == std::string_view::npos;
+                      words.find("://") == std::string_view::npos && quotes_a_name(words);
     std::string detail = "postgres: the store URL cannot be read";
     if (safe) detail += ": " + std::string{words.substr(0, words.find('\n'))};
     detail +=

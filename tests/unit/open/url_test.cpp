@@ -93,7 +93,7 @@ TEST(UrlParameters, RefusesWhatIsNoPositiveNumber) {
 
         ASSERT_FALSE(number) << text;
         EXPECT_EQ(number.error().code, errc::invalid_argument);
-        EXPECT_THAT(number.error().detail, HasSubstr("parameter n="));
+        EXPECT_THAT(number.error().detail, HasSubstr("parameter n of"));
     }
 }
 
