@@ -36,6 +36,7 @@ struct sink_metrics {
 // What does not belong into a URL, or is the same for every sink.
 struct sink_options {
     std::string secret = {};          // signs webhooks; empty: they are not signed
+    std::string old_secret = {};      // signs them too, while receivers change to the other
     sink_metrics* metrics = nullptr;  // outlives the sink
     std::shared_ptr<logger> log = {}; // default: none
 };
@@ -58,7 +59,8 @@ struct sink_options {
 //     &connect_timeout_ms=N&ca_file=FILE&cert_file=FILE&key_file=FILE
 //   http://host:port/path?query  a POST per event; https:// for TLS. Settings follow a #, which is
 //                                never sent: https://host/hook#concurrency=16&secret_file=FILE
-//     #secret_file=FILE          signs requests
+//     #secret_file=FILE          signs requests; old_secret_file=FILE signs them too, while
+//                                receivers change from one to the other
 //     &key=bare|quoted           whether Idempotency-Key is in quotes (default bare)
 //     &concurrency=N             requests at the same time (default 8)
 //     &timeout_ms=N              of a request; connect_timeout_ms=N, and batch_ms=N, after which

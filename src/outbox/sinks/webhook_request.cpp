@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "fingerprint/sha256.hpp"
 #include "outbox/sinks/carried.hpp"
 #include "semel/http/message.hpp"
 
@@ -19,11 +18,6 @@ void append_line(std::string& to, std::string_view name, std::string_view value)
     to.append(name).append(": ").append(value).append("\r\n");
 }
 
-std::string signature_of(const std::string& secret, std::string_view timestamp,
-                         std::string_view body) {
-    return "v1=" + detail::hmac_sha256(secret, {timestamp, ".", body}).hex();
-}
-
 // Quotes and backslashes inside a quoted key are escaped.
 std::string key_value(const std::string& id, key_quotes quotes) {
     const std::string safe = carried::safe_value(id);
@@ -36,18 +30,23 @@ std::string key_value(const std::string& id, key_quotes quotes) {
     return made += '"';
 }
 
-void append_event_headers(std::string& to, const event& what) {
+bool is_content_type(const event_header& one) {
+    return http::equal_ignoring_case(one.name, content_type);
+}
+
+std::string content_type_of(const event& what) {
     std::string_view type = "application/octet-stream";
     for (const auto& one : what.headers) {
-        if (http::equal_ignoring_case(one.name, content_type)) {
-            type = one.value;
-        } else {
-            append_line(to, carried::safe_name(one), carried::safe_value(one.value));
-        }
+        if (is_content_type(one)) type = one.value;
     }
-    append_line(to, "Content-Type", carried::safe_value(type));
-    append_line(to, carried::topic, carried::safe_value(what.topic));
-    if (!what.key.empty()) append_line(to, carried::key, carried::safe_value(what.key));
+    return carried::safe_value(type);
+}
+
+void append_event_headers(std::string& to, const event& what) {
+    for (const auto& one : what.headers) {
+        if (is_content_type(one)) continue;
+        append_line(to, carried::safe_name(one), carried::safe_value(one.value));
+    }
 }
 
 std::optional<duration> rest_in(std::string_view retry_after) {
@@ -62,9 +61,14 @@ std::optional<duration> rest_in(std::string_view retry_after) {
                               rest_max);
 }
 
-std::string text_of(const webhook_answer& got) {
+std::string reason_of(const webhook_answer& got) {
     std::string made = "http " + std::to_string(got.status);
     if (!got.retry_after.empty()) made.append("; retry after ").append(got.retry_after);
+    return made;
+}
+
+std::string text_of(const webhook_answer& got) {
+    std::string made = reason_of(got);
     if (!got.body.empty()) made.append(": ").append(got.body.substr(0, quoted_bytes_max));
     return made;
 }
@@ -78,17 +82,26 @@ bool is_busy(int status) {
 void append_webhook(std::string& to, const webhook_target& at, const message& one,
                     std::int64_t timestamp) {
     const event& what = one.event;
+    const std::string id = key_value(what.id, at.quotes);
+    const std::string topic = carried::safe_value(what.topic);
+    const std::string key = carried::safe_value(what.key);
+    const std::string type = content_type_of(what);
     to.append("POST ").append(at.target).append(" HTTP/1.1\r\n");
     append_line(to, "Host", at.host_header);
     append_line(to, "User-Agent", "semel");
-    append_line(to, "Idempotency-Key", key_value(what.id, at.quotes));
+    append_line(to, "Idempotency-Key", id);
     append_line(to, "Semel-Attempt", std::to_string(one.attempts));
     append_event_headers(to, what);
-    if (!at.secret.empty()) {
-        const std::string when = std::to_string(timestamp);
-        append_line(to, "Semel-Timestamp", when);
-        append_line(to, "Semel-Signature", signature_of(at.secret, when, what.payload));
-    }
+    append_line(to, "Content-Type", type);
+    append_line(to, carried::topic, topic);
+    if (!key.empty()) append_line(to, carried::key, key);
+    append_signatures(to, at.secrets,
+                      {.timestamp = timestamp,
+                       .id = id,
+                       .topic = topic,
+                       .key = key,
+                       .content_type = type,
+                       .body = what.payload});
     append_line(to, "Content-Length", std::to_string(what.payload.size()));
     to.append("\r\n").append(what.payload);
 }
@@ -98,7 +111,8 @@ webhook_verdict judge(const webhook_answer& got) {
     if (got.status >= 200 && got.status < 300) {
         return {.answer = {.how = delivered::yes}, .endpoint = health::good};
     }
-    webhook_verdict made{.answer = {.how = delivered::later, .error = text_of(got)}};
+    webhook_verdict made{.answer = {.how = delivered::later, .error = text_of(got)},
+                         .reason = reason_of(got)};
     if (got.status >= 500) {
         made.endpoint = health::bad;
         made.rest = rest_in(got.retry_after);

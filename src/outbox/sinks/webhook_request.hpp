@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "outbox/sinks/webhook_signature.hpp"
 #include "semel/outbox/sink.hpp"
 #include "semel/time.hpp"
 
@@ -16,12 +17,11 @@ enum class key_quotes : std::uint8_t { without, with };
 struct webhook_target {
     std::string host_header = {}; // "orders.internal:8080"
     std::string target = {};      // "/hooks?tenant=7"
-    std::string secret = {};      // empty: not signed
+    webhook_secrets secrets = {}; // empty: not signed
     key_quotes quotes = key_quotes::without;
 };
 
-// Appends the whole request. `timestamp` is in seconds since 1970 and goes into the signature:
-//   Semel-Signature: v1=<hex of HMAC-SHA-256(secret, "<timestamp>.<body>")>
+// Appends the whole request. `timestamp`, in seconds since 1970, goes into the signatures.
 void append_webhook(std::string& to, const webhook_target& at, const message& one,
                     std::int64_t timestamp);
 
@@ -33,6 +33,7 @@ struct webhook_answer {
 
 struct webhook_verdict {
     delivery answer = {};
+    std::string reason = {}; // of a failure, without what the endpoint wrote: for logs
     enum class health : std::uint8_t { good, bad, unclear } endpoint = health::unclear;
     std::optional<duration> rest = {}; // how long the endpoint wants to be left alone
 };

@@ -161,6 +161,7 @@ private:
     void settle(std::size_t i, const webhook_lane::ended& ended, turns& next,
                 std::span<delivery> answers) {
         webhook_verdict found{.answer = {.how = delivered::later, .error = ended.why},
+                              .reason = ended.why,
                               .endpoint = webhook_verdict::health::bad};
         if (ended.got) found = judge(*ended.got);
         learn(found);
@@ -179,7 +180,7 @@ private:
         if (found.endpoint != webhook_verdict::health::bad) return;
         if (spare_.on_failure(now)) {
             log_warning(*options_.log, "webhook endpoint is left alone",
-                        {{"host", options_.target.host_header}, {"error", found.answer.error}});
+                        {{"host", options_.target.host_header}, {"error", found.reason}});
         }
     }
 
@@ -219,15 +220,23 @@ void read_time(url_parameters& given, std::string_view name, duration& to) {
     to = milliseconds{count};
 }
 
-result<void> read_secret(url_parameters& given, std::string& to) {
+result<void> read_secret(url_parameters& given, std::string_view name, std::string& to) {
     std::string path;
-    given.text("secret_file", path);
+    given.text(name, path);
     if (path.empty()) return {};
     std::ifstream file{path, std::ios::binary};
     to.assign(std::istreambuf_iterator<char>{file}, {});
     while (to.ends_with('\n') || to.ends_with('\r')) to.pop_back();
     if (!file || to.empty()) return refused("the secret file '" + path + "' cannot be read");
     return {};
+}
+
+result<void> read_secrets(url_parameters& given, webhook_secrets& to) {
+    if (auto read = read_secret(given, "secret_file", to.now); !read) return read;
+    if (auto read = read_secret(given, "old_secret_file", to.before); !read) return read;
+    if (!to.now.empty() || to.before.empty()) return {};
+    return refused(
+        "old_secret_file of a webhook needs secret_file, the secret that comes after it");
 }
 
 result<void> read_key_form(url_parameters& given, key_quotes& to) {
@@ -266,7 +275,7 @@ result<void> read_settings(std::string_view url, url_parameters& given, webhook_
     read_time(given, "batch_ms", to.batch_time);
     to.spare.pause_max = std::max(to.spare.pause_max, to.spare.pause_first);
     if (to.concurrency > 1'000) return refused("a webhook's concurrency is 1,000 at most");
-    if (auto read = read_secret(given, to.target.secret); !read) return read;
+    if (auto read = read_secrets(given, to.target.secrets); !read) return read;
     if (auto read = read_key_form(given, to.target.quotes); !read) return read;
     if (auto read = read_tls(url, given, to.lane); !read) return read;
     return given.finish();
@@ -279,7 +288,7 @@ result<std::unique_ptr<sink>> open_webhook_sink(std::string_view url, const sink
     const std::string_view place = url.substr(0, hash);
     const std::string_view settings = url.substr(std::min(hash + 1, url.size()));
     webhook_options own;
-    own.target.secret = options.secret;
+    own.target.secrets = {.now = options.secret, .before = options.old_secret};
     if (options.log) own.log = options.log;
     if (auto read = read_place(place, own); !read) return std::move(read).error();
     const auto ours =

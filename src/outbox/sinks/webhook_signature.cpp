@@ -1,0 +1,34 @@
+#include "outbox/sinks/webhook_signature.hpp"
+
+#include "fingerprint/sha256.hpp"
+
+namespace semel::outbox {
+
+namespace {
+
+std::string first(const std::string& secret, std::string_view when, const signed_request& what) {
+    return "v1=" + detail::hmac_sha256(secret, {when, ".", what.body}).hex();
+}
+
+std::string second(const std::string& secret, std::string_view when, const signed_request& what) {
+    return "v2=" + detail::hmac_sha256(secret, {"v2\n", when, "\n", what.id, "\n", what.topic, "\n",
+                                                what.key, "\n", what.content_type, "\n", what.body})
+                       .hex();
+}
+
+} // namespace
+
+void append_signatures(std::string& to, const webhook_secrets& with, const signed_request& what) {
+    if (with.now.empty()) return;
+    const std::string when = std::to_string(what.timestamp);
+    const auto append = [&](std::string_view name, auto sign) {
+        to.append(name).append(": ").append(sign(with.now, when, what));
+        if (!with.before.empty()) to.append(",").append(sign(with.before, when, what));
+        to.append("\r\n");
+    };
+    to.append("Semel-Timestamp: ").append(when).append("\r\n");
+    append("Semel-Signature", first);
+    append("Semel-Signature-V2", second);
+}
+
+} // namespace semel::outbox

@@ -1,0 +1,34 @@
+// How requests to webhooks are signed, whatever they carry. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace semel::outbox {
+
+// Header values exactly as they are sent; empty where a request has no such header.
+struct signed_request {
+    std::int64_t timestamp = 0;         // Semel-Timestamp: seconds since 1970
+    std::string_view id = {};           // Idempotency-Key
+    std::string_view topic = {};        // Semel-Topic
+    std::string_view key = {};          // Semel-Key
+    std::string_view content_type = {}; // Content-Type
+    std::string_view body = {};
+};
+
+struct webhook_secrets {
+    std::string now = {};    // empty: requests are not signed
+    std::string before = {}; // while receivers change to `now`; empty: none
+};
+
+// Appends header lines, each with one signature per secret, joined by a comma:
+//   Semel-Timestamp: <timestamp>
+//   Semel-Signature: v1=<hex of HMAC-SHA-256(secret, "<timestamp>.<body>")>
+//   Semel-Signature-V2: v2=<hex of HMAC-SHA-256(secret, "v2\n<timestamp>\n<id>\n<topic>\n<key>\n
+//                           <content type>\n<body>")>
+// v1 does not cover the headers: a captured request could be sent again under another key. Header
+// values hold no line ends, so that no two requests have the same text under v2.
+void append_signatures(std::string& to, const webhook_secrets& with, const signed_request& what);
+
+} // namespace semel::outbox
