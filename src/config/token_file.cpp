@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -69,7 +70,7 @@ result<void> write_all(const descriptor& to, std::string_view text, const std::s
 // The file, locked against others who change it. It may have been replaced while we waited.
 result<descriptor> open_locked(const std::string& path, int flags) {
     while (true) {
-        descriptor file{::open(path.c_str(), flags | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+        descriptor file{::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)};
         if (!file.open() || ::flock(file.get(), LOCK_EX) != 0) return system_failure(path);
         struct stat ours {};
         struct stat named {};
@@ -115,19 +116,69 @@ std::string without_line(std::string_view text, std::string_view beginning) {
     return rest;
 }
 
-// As a whole, so that whoever reads it sees all of the old or all of the new.
+// Removes a file that was not put in its place.
+class temporary_file {
+public:
+    explicit temporary_file(std::string name)
+        : name_(std::move(name)), file_(::mkostemp(name_.data(), O_CLOEXEC)) {}
+    temporary_file(const temporary_file&) = delete;
+    temporary_file& operator=(const temporary_file&) = delete;
+    ~temporary_file() {
+        if (file_.open() && !moved_) ::unlink(name_.c_str());
+    }
+    [[nodiscard]] const descriptor& file() const { return file_; }
+    [[nodiscard]] const std::string& name() const { return name_; }
+    [[nodiscard]] bool move_to(const std::string& path) {
+        return moved_ = ::rename(name_.c_str(), path.c_str()) == 0;
+    }
+
+private:
+    std::string name_;
+    descriptor file_;
+    bool moved_ = false;
+};
+
+// A server that runs under another user could not read it any more.
+result<void> keep_owner(const descriptor& of, const struct stat& about, const std::string& path) {
+    struct stat now {};
+    if (::fstat(of.get(), &now) != 0) return system_failure(path);
+    if (now.st_uid == about.st_uid && now.st_gid == about.st_gid) return {};
+    if (::fchown(of.get(), about.st_uid, about.st_gid) == 0) return {};
+    return failure{.code = errc::unavailable,
+                   .detail = path +
+                             ": nothing was changed, because the new file cannot be given "
+                             "to the owner of the old one (user " +
+                             std::to_string(about.st_uid) + ", group " +
+                             std::to_string(about.st_gid) + "): run this as that user, or as root"};
+}
+
+std::string folder_of(const std::string& path) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// As a whole, so that a reader sees all of the old or all of the new; with its owner and mode.
 result<void> replace(const descriptor& old, const std::string& path, std::string_view text) {
-    const std::string next = path + ".new";
     struct stat about {};
     if (::fstat(old.get(), &about) != 0) return system_failure(path);
-    const descriptor made{
-        ::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR)};
-    if (!made.open() || ::fchmod(made.get(), about.st_mode & 0777U) != 0) {
-        return system_failure(next);
-    }
-    if (auto fine = write_all(made, text, next); !fine) return fine;
-    if (::rename(next.c_str(), path.c_str()) != 0) return system_failure(path);
+    temporary_file made{path + ".XXXXXX"};
+    if (!made.file().open()) return system_failure(made.name());
+    if (auto kept = keep_owner(made.file(), about, path); !kept) return kept;
+    if (::fchmod(made.file().get(), about.st_mode & 0777U) != 0) return system_failure(path);
+    if (auto fine = write_all(made.file(), text, made.name()); !fine) return fine;
+    if (!made.move_to(path)) return system_failure(path);
+    const descriptor folder{::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    if (!folder.open() || ::fsync(folder.get()) != 0) return system_failure(folder_of(path));
     return {};
+}
+
+// The file behind links that an operator has made. A link that leads nowhere stays one, and is
+// refused when it is opened.
+std::string place_of(const std::string& path) {
+    std::error_code none;
+    const auto real = std::filesystem::canonical(path, none);
+    return none ? path : real.string();
 }
 
 } // namespace
@@ -188,17 +239,19 @@ result<token_file> read_tokens(const std::string& path) {
     return token_file{.lines = *std::move(lines), .to_others = to_others};
 }
 
-result<void> append_token(const std::string& path, const token_line& line) {
-    const auto file = open_locked(path, O_RDWR | O_APPEND | O_CREAT);
+result<void> append_token(const std::string& given, const token_line& line) {
+    const std::string path = place_of(given);
+    const auto file = open_locked(path, O_RDWR | O_CREAT);
     if (!file) return file.error();
     const auto before = read_all(*file, path);
     if (!before) return before.error();
     if (const auto fine = parse_tokens(*before, path); !fine) return fine.error();
     const bool cut = !before->empty() && !before->ends_with('\n');
-    return write_all(*file, (cut ? "\n" : "") + to_text(line), path);
+    return replace(*file, path, *before + (cut ? "\n" : "") + to_text(line));
 }
 
-result<std::size_t> revoke_token(const std::string& path, std::string_view id) {
+result<std::size_t> revoke_token(const std::string& given, std::string_view id) {
+    const std::string path = place_of(given);
     const auto file = open_locked(path, O_RDWR);
     if (!file) return file.error();
     const auto text = read_all(*file, path);

@@ -44,9 +44,12 @@ struct token_file {
 
 // Blocking; a file that others may write to is refused.
 [[nodiscard]] result<token_file> read_tokens(const std::string& path);
+// Both replace the file as a whole and keep its owner and mode; where they cannot, nothing changes.
+// Links are followed, except to a file that is not there.
+//
 // Adds a line; the file is made if there is none, for its owner only.
 [[nodiscard]] result<void> append_token(const std::string& path, const token_line& line);
-// Removes the lines whose id begins so and tells how many went: the file is replaced as a whole.
+// Removes the lines whose id begins so and tells how many went.
 // More than one: none goes, invalid_argument.
 [[nodiscard]] result<std::size_t> revoke_token(const std::string& path, std::string_view id);
 
@@ -67,12 +70,12 @@ public:
         return get()->find(hash);
     }
 
-private:
     [[nodiscard]] std::shared_ptr<const http::token_table> get() const {
         const std::lock_guard lock{mutex_};
         return now_;
     }
 
+private:
     mutable std::mutex mutex_;
     // Shared with look-ups under way while it is replaced. Guarded by mutex_.
     std::shared_ptr<const http::token_table> now_ = std::make_shared<const http::token_table>();

@@ -131,6 +131,54 @@ TEST_F(TokenFile, RevokingKeepsTheOthersAndTheMode) {
     EXPECT_EQ(revoke_token(path_, line_for("b").id()).value(), 0U);
 }
 
+// Tokens are managed by root, and read by a server that is not.
+TEST_F(TokenFile, AddingAndRevokingKeepTheOwner) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+    append_token(path_, line_for("a")).value();
+    ASSERT_EQ(::chown(path_.c_str(), 65'534, 65'533), 0);
+
+    append_token(path_, line_for("b")).value();
+    ASSERT_EQ(revoke_token(path_, line_for("a").id()).value(), 1U);
+
+    struct stat about {};
+    ASSERT_EQ(::stat(path_.c_str(), &about), 0);
+    EXPECT_EQ(about.st_uid, 65'534U);
+    EXPECT_EQ(about.st_gid, 65'533U);
+    EXPECT_EQ(about.st_mode & 0777U, 0600U);
+}
+
+TEST_F(TokenFile, NothingIsWrittenThroughALinkThatWasLaidInTheWay) {
+    const std::string victim = path_ + ".victim";
+    std::ofstream{victim} << "precious\n";
+    append_token(path_, line_for("a")).value();
+    append_token(path_, line_for("b")).value();
+    std::filesystem::create_symlink(victim, path_ + ".new");
+
+    ASSERT_EQ(revoke_token(path_, line_for("a").id()).value(), 1U);
+
+    EXPECT_FALSE(std::filesystem::is_symlink(path_));
+    std::string kept;
+    std::getline(std::ifstream{victim}, kept);
+    EXPECT_EQ(kept, "precious");
+    std::filesystem::remove(path_ + ".new");
+    std::filesystem::remove(victim);
+}
+
+TEST_F(TokenFile, ALinkOfTheOperatorsStaysALink) {
+    const std::string link = path_ + ".link";
+    append_token(path_, line_for("a")).value();
+    std::filesystem::create_symlink(path_, link);
+
+    append_token(link, line_for("b")).value();
+    ASSERT_EQ(revoke_token(link, line_for("a").id()).value(), 1U);
+
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(read_tokens(path_).value().lines.size(), 1U);
+    std::filesystem::remove(path_);
+    EXPECT_FALSE(append_token(link, line_for("c"))) << "made what a link to nothing names";
+    std::filesystem::remove(link);
+}
+
 TEST_F(TokenFile, AnIdThatMeansTwoRevokesNone) {
     append_token(path_, line_for("a")).value();
     append_token(path_, line_for("b")).value();
