@@ -1,5 +1,6 @@
 // Sinks that need no server, and how sinks are opened.
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -41,6 +42,17 @@ protected:
 
     std::filesystem::path folder_;
 };
+
+// Payloads are nobody else's business.
+TEST_F(FileSink, OnlyItsOwnerMayReadTheFile) {
+    const mode_t before = ::umask(022);
+
+    auto sink = outbox::open_sink(url()).value();
+
+    ::umask(before);
+    EXPECT_EQ(std::filesystem::status(folder_ / "events.jsonl").permissions(),
+              std::filesystem::perms{0600});
+}
 
 TEST_F(FileSink, WritesALineOfJsonPerEvent) {
     auto sink = outbox::open_sink(url()).value();

@@ -131,7 +131,7 @@ result<std::unique_ptr<sink>> open_file_sink(const store_url& url, const sink_op
     const auto sync = read_sync(given);
     if (!sync) return sync.error();
     if (auto read = given.finish(); !read) return std::move(read).error();
-    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (file < 0) {
         return failure{.code = errc::unavailable,
                        .possible = effect::none,

@@ -1,6 +1,7 @@
 #include "stores/sqlite/connection.hpp"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,14 @@ constexpr int log_bytes_kept = 64 << 20;
 // SQLite takes a leading "file:" for a URI, with options of its own.
 std::string plain(const std::string& path) {
     return path.starts_with("file:") ? "./" + path : path;
+}
+
+// SQLite would let everybody read a new file whom the umask lets, and gives the log beside it the
+// mode of the file. Made without opening it: closing it would give up the locks of this process's
+// other connections.
+void make_for_owner(const std::string& path) {
+    if (path == ":memory:") return;
+    static_cast<void>(::mknod(path.c_str(), S_IFREG | S_IRUSR | S_IWUSR, 0));
 }
 
 } // namespace
@@ -89,7 +98,9 @@ result<std::unique_ptr<connection>> connection::open(const connection_options& o
     std::unique_ptr<connection> made{new connection{options}};
     const int flags =
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    const int code = sqlite3_open_v2(plain(options.path).c_str(), &made->db_, flags, nullptr);
+    const std::string path = plain(options.path);
+    make_for_owner(path);
+    const int code = sqlite3_open_v2(path.c_str(), &made->db_, flags, nullptr);
     if (code != SQLITE_OK) return made->cannot_open(code);
     sqlite3_busy_handler(made->db_, &connection::wait_for_lock, made.get());
 

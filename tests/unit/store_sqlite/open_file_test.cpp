@@ -50,6 +50,31 @@ TEST_F(SqliteFile, AnEmptyFileBecomesAStore) {
     said<answers::started>(open()->call(id_of("k"), begin_by(anna)));
 }
 
+TEST_F(SqliteFile, OnlyItsOwnerMayReadWhatIsInIt) {
+    const mode_t before = ::umask(022);
+
+    const auto store = open();
+    said<answers::started>(store->call(id_of("k"), begin_by(anna)));
+
+    ::umask(before);
+    for (const char* end : {"", "-wal", "-shm"}) {
+        struct stat about {};
+        ASSERT_EQ(::stat((path() + end).c_str(), &about), 0) << end;
+        EXPECT_EQ(about.st_mode & 0777U, 0600U) << end;
+    }
+}
+
+TEST_F(SqliteFile, TheModeOfAFileThatIsThereStays) {
+    std::ofstream{path()};
+    ASSERT_EQ(::chmod(path().c_str(), 0640), 0);
+
+    static_cast<void>(open());
+
+    struct stat about {};
+    ASSERT_EQ(::stat(path().c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 0777U, 0640U);
+}
+
 TEST_F(SqliteFile, AFolderIsNotAStore) {
     const failure why = open_failure({.path = folder()});
 
