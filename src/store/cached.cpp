@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/local_hash.hpp"
 #include "semel/decorators.hpp"
 #include "semel/watch.hpp"
 #include "store/cached_shard.hpp"
@@ -100,7 +101,7 @@ private:
     maybe_reply enter(const record_id& id, const command& what,
                       const std::optional<time_point>& now, passage& through) {
         if (!concerns(what)) return std::nullopt;
-        const cached_probe of{hash_of(id), &id};
+        const cached_probe of{local_hash_of(id), &id};
         through.hash = of.hash;
         through.shard = &at(of.hash);
         const cached_moment moment{.local = local_now(), .test = now};

@@ -34,7 +34,7 @@ struct cached_moment {
 
 // Names a record; never outlives `id`.
 struct cached_probe {
-    std::uint64_t hash; // hash_of(id)
+    std::uint64_t hash; // local_hash_of(id)
     const record_id* id;
 };
 

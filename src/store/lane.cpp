@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/mutant.hpp"
+#include "core/local_hash.hpp"
 #include "semel/assert.hpp"
 
 namespace semel {
@@ -126,7 +127,7 @@ void batch_lane::enqueue(ticket& one) {
 std::unique_ptr<batch_lane::ticket> batch_lane::make_ticket(submission one) {
     auto made = std::make_unique<ticket>();
     made->bytes = weight(one.what.id, one.what.what);
-    made->it.hash = hash_of(one.what.id);
+    made->it.hash = local_hash_of(one.what.id);
     made->it.id = std::move(one.what.id);
     made->it.what = std::move(one.what.what);
     made->it.now = one.what.now;
@@ -173,7 +174,7 @@ void batch_lane::submit_all(std::vector<submission> many) {
 result<reply> batch_lane::call(const record_id& id, command what, std::optional<time_point> now) {
     ticket mine;
     mine.bytes = weight(id, what);
-    mine.it.hash = hash_of(id);
+    mine.it.hash = local_hash_of(id);
     mine.it.id = id;
     mine.it.what = std::move(what);
     mine.it.now = now;

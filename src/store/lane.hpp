@@ -26,7 +26,7 @@ struct job {
     record_id id;
     command what;
     std::optional<time_point> now = {};
-    std::uint64_t hash = 0;
+    std::uint64_t hash = 0; // local_hash_of(id)
 
     std::optional<result<reply>> answer = {};
 };

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/local_hash.hpp"
 #include "semel/assert.hpp"
 
 namespace semel {
@@ -78,7 +79,7 @@ batch_lane& laned_store::lane_of(const record_id& id, const command& what) const
 std::size_t laned_store::route(const record_id& id, const command& what) const {
     const std::size_t keeper = lanes_.size() - 1;
     if (std::holds_alternative<commands::renew>(what)) return keeper;
-    return hash_of(id) % keeper;
+    return local_hash_of(id) % keeper;
 }
 
 void laned_store::submit(envelope what, completion done) {

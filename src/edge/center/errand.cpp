@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/local_hash.hpp"
+
 namespace semel::edge {
 namespace {
 
@@ -37,7 +39,10 @@ void count(live_center_counts& counts, const answer& said) {
 // ---- all errands
 
 errand::errand(std::shared_ptr<center_core> core, order what, errand_end done)
-    : core_(std::move(core)), id_(std::move(what.id)), hash_(hash_of(id_)), done_(std::move(done)) {
+    : core_(std::move(core)),
+      id_(std::move(what.id)),
+      hash_(local_hash_of(id_)),
+      done_(std::move(done)) {
     core_->counts.commands.add();
     core_->enter();
 }

@@ -1,6 +1,7 @@
 #include <array>
 #include <utility>
 
+#include "core/local_hash.hpp"
 #include "semel/stores/memory.hpp"
 #include "stores/memory/search.hpp"
 #include "stores/memory/stripe.hpp"
@@ -38,7 +39,7 @@ public:
     }
 
     result<reply> call(const record_id& id, command what, std::optional<time_point> now) override {
-        const std::uint64_t hash = hash_of(id);
+        const std::uint64_t hash = local_hash_of(id);
         const time_point when = now ? *now : clock_.now();
         if (budget_.full() && std::holds_alternative<commands::begin>(what)) make_room(when);
         return at(hash).execute(id, hash, std::move(what), when);
@@ -56,7 +57,7 @@ public:
     }
 
     result<std::vector<audit_entry>> audit(const record_id& id) override {
-        return at(hash_of(id)).audit(id);
+        return at(local_hash_of(id)).audit(id);
     }
 
     result<record_page> search(const record_query& query) override {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/local_hash.hpp"
 #include "store/search_cursor.hpp"
 
 namespace semel {
@@ -27,7 +28,7 @@ public:
             auto last = id_in_cursor(query_.cursor);
             if (!last) return std::move(last).error();
             seen_ = *std::move(last);
-            from_ = hash_of(*seen_);
+            from_ = local_hash_of(*seen_);
         }
         for (std::size_t at = stripe_of(from_); at < stripes_.size(); ++at) {
             if (walk(stripes_[at]) == progress::stopped) {
@@ -44,7 +45,7 @@ private:
     [[nodiscard]] std::size_t stripe_of(std::uint64_t hash) const { return hash >> 56; }
 
     record_page one(const record_id& id) {
-        const std::uint64_t hash = hash_of(id);
+        const std::uint64_t hash = local_hash_of(id);
         stripes_[stripe_of(hash)].visit({&hash, 1}, [&](const record_id& its, const record& it) {
             if (matches(query_, its, it, now_)) take(its, it);
         });
@@ -75,7 +76,7 @@ private:
 
     // Only records with the hash of the cursor can be before it.
     [[nodiscard]] bool comes_after_seen(const record_id& id) const {
-        return looks_ > 0 || !seen_ || hash_of(id) != from_ || id > *seen_;
+        return looks_ > 0 || !seen_ || local_hash_of(id) != from_ || id > *seen_;
     }
 
     void take(const record_id& id, const record& it) {

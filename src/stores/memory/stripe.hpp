@@ -32,7 +32,7 @@ struct memory_budget {
     }
 };
 
-// Thread-safe. `hash` is always hash_of(id), computed once by the caller.
+// Thread-safe. `hash` is always local_hash_of(id), computed once by the caller.
 class alignas(64) stripe {
 public:
     explicit stripe(memory_budget& budget) : budget_(budget) {}

@@ -110,7 +110,7 @@ private:
     }
 
     result<bool> purge(const record_id& id, time_point now) {
-        job one{.id = id, .what = commands::purge{}, .now = now, .hash = hash_of(id)};
+        job one{.id = id, .what = commands::purge{}, .now = now};
         job* const batch[]{&one};
         sweeper_.execute(batch);
         if (!*one.answer) return one.answer->error();

@@ -122,7 +122,6 @@ private:
             jobs[i].id = ids[i];
             jobs[i].what = commands::lookup{};
             jobs[i].now = query_.now;
-            jobs[i].hash = hash_of(ids[i]);
             batch.push_back(&jobs[i]);
         }
         with_.lookups.execute(batch);

@@ -117,7 +117,7 @@ ttl_type time_to_live(const record& it, time_point now) {
 task::task(job& it, const task_setting& setting, expected begins)
     : setting_(&setting),
       job_(&it),
-      key_(record_key(setting.prefix, it.hash, it.id)),
+      key_(record_key(setting.prefix, hash_of(it.id), it.id)),
       next_(first_script(it.what, begins)) {}
 
 ttl_type task::unless_testing(ttl_type ttl) const {

@@ -2,8 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "core/local_hash.hpp"
 #include "semel/command.hpp"
 
 namespace semel {
@@ -21,6 +27,46 @@ TEST(RecordId, HashSeparatesTheParts) {
 TEST(RecordId, HashIsTheSameForEver) {
     // Stored data and routing depend on it: another number is another version of the format.
     EXPECT_EQ(hash_of({"acme", "ORDER_CREATE", "k-1"}), 13370364506859950671U);
+}
+
+// Keys of 32 bytes whose first eight cancel the hash's secret: whatever the next eight are, they
+// are multiplied by zero.
+std::vector<record_id> alike(std::size_t count) {
+    const std::string tenant = "t";
+    const std::string operation = "o";
+    const std::uint64_t seed =
+        XXH3_64bits_withSeed(operation.data(), 1, XXH3_64bits_withSeed(tenant.data(), 1, 1) + 1) +
+        32;
+    std::uint64_t secret = 0;
+    std::memcpy(&secret, XXH3_kSecret, sizeof secret);
+    const std::uint64_t zero = secret + seed;
+    std::vector<record_id> made;
+    for (std::uint64_t number = 0; number < count; ++number) {
+        std::string key(32, 'k');
+        std::memcpy(key.data(), &zero, sizeof zero);
+        std::memcpy(key.data() + 8, &number, sizeof number);
+        made.push_back({tenant, operation, key});
+    }
+    return made;
+}
+
+TEST(LocalHash, KeysThatWereMadeToBeAlikeAreNot) {
+    std::set<std::uint64_t> stable;
+    std::set<std::uint64_t> local;
+    for (const record_id& one : alike(1'000)) {
+        stable.insert(hash_of(one));
+        local.insert(local_hash_of(one));
+    }
+
+    EXPECT_EQ(stable.size(), 1U) << "the keys are not alike, so this test shows nothing";
+    EXPECT_EQ(local.size(), 1'000U);
+}
+
+TEST(LocalHash, IsTheSameInOneProcess) {
+    const record_id id{"t", "o", "k"};
+
+    EXPECT_EQ(local_hash_of(id), local_hash_of(id));
+    EXPECT_NE(local_hash_of(id), hash_of(id));
 }
 
 TEST(RecordId, IsComparedByteByByte) {
