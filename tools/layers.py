@@ -4,7 +4,7 @@
 # apps, tests, benchmarks and examples are where the parts are put together.
 LAYERS = {
     "base": set(),
-    "log": {"base"},
+    "log": {"base", "fingerprint"},
     "fingerprint": {"base"},
     "core": {"base", "fingerprint"},
     "ids": {"base", "fingerprint", "core"},

@@ -1,8 +1,11 @@
 #include "nats/nats.hpp"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 #include <vector>
+
+#include "base/process_random.hpp"
 
 namespace semel::nats {
 
@@ -35,10 +38,18 @@ std::vector<std::string> split_servers(const connection_options& options) {
     std::string_view left = options.servers;
     while (!left.empty()) {
         const std::size_t end = std::min(left.find(','), left.size());
-        made.push_back((options.tls ? "tls://" : "nats://") + std::string{left.substr(0, end)});
+        made.emplace_back(left.substr(0, end));
         left.remove_prefix(std::min(end + 1, left.size()));
     }
     return made;
+}
+
+// Of "host:port" or "[address]:port".
+std::string host_of(std::string_view server) {
+    if (server.starts_with('[')) {
+        return std::string{server.substr(1, std::min(server.find(']'), server.size()) - 1)};
+    }
+    return std::string{server.substr(0, server.find(':'))};
 }
 
 // The first thing that goes wrong ends the row.
@@ -54,9 +65,11 @@ private:
     natsStatus status_ = NATS_OK;
 };
 
-natsStatus add_tls(natsOptions* to, const connection_options& from) {
+// Without the expected name it depends on how libnats was built whether names are checked at all.
+natsStatus add_tls(natsOptions* to, const connection_options& from, const std::string& host) {
     steps all;
-    all << natsOptions_SetSecure(to, true);
+    all << natsOptions_SetSecure(to, true) << natsOptions_SkipServerVerification(to, false)
+        << natsOptions_SetExpectedHostname(to, host.c_str());
     if (!from.ca_file.empty()) {
         all << natsOptions_LoadCATrustedCertificates(to, from.ca_file.c_str());
     }
@@ -135,18 +148,28 @@ bool connection::alive() const {
 }
 
 result<void> connection::connect() {
+    auto servers = split_servers(options_);
+    // Many clients that lose one server must not all go to the same next one.
+    std::shuffle(servers.begin(), servers.end(), std::mt19937_64{process_random()});
+    result<void> last = refused("nats: the URL names no server");
+    for (const std::string& one : servers) {
+        last = connect_to(one);
+        if (last) break;
+    }
+    return last;
+}
+
+result<void> connection::connect_to(const std::string& server) {
     natsOptions* raw = nullptr;
     if (const auto status = natsOptions_Create(&raw); status != NATS_OK) {
         return failure_of(status, "options");
     }
     const options_handle options{raw};
-    const auto servers = split_servers(options_);
-    std::vector<const char*> names;
-    for (const auto& one : servers) names.push_back(one.c_str());
     const auto timeout = std::chrono::duration_cast<milliseconds>(options_.connect_timeout);
+    const std::string url = (options_.tls ? "tls://" : "nats://") + server;
     steps all;
-    all << natsOptions_SetServers(raw, names.data(), static_cast<int>(names.size()))
-        << natsOptions_SetTimeout(raw, timeout.count()) << natsOptions_SetAllowReconnect(raw, false)
+    all << natsOptions_SetURL(raw, url.c_str()) << natsOptions_SetTimeout(raw, timeout.count())
+        << natsOptions_SetAllowReconnect(raw, false)
         << natsOptions_SetFailRequestsOnDisconnect(raw, true)
         << natsOptions_SetName(raw, "semel")
         // A server that reads nothing would hold up whoever publishes, for ever.
@@ -154,11 +177,11 @@ result<void> connection::connect() {
     if (!options_.user.empty()) {
         all << natsOptions_SetUserInfo(raw, options_.user.c_str(), options_.password.c_str());
     }
-    if (options_.tls) all << add_tls(raw, options_);
+    if (options_.tls) all << add_tls(raw, options_, host_of(server));
     if (all.status() != NATS_OK) return failure_of(all.status(), "options");
     natsConnection* made = nullptr;
     if (const auto status = natsConnection_Connect(&made, raw); status != NATS_OK) {
-        return failure_of(status, "connect to " + options_.servers);
+        return failure_of(status, "connect to " + server);
     }
     it_.reset(made);
     return {};

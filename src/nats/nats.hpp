@@ -66,6 +66,7 @@ public:
 
 private:
     [[nodiscard]] result<void> connect();
+    [[nodiscard]] result<void> connect_to(const std::string& server);
 
     const connection_options options_;
     connection_handle it_;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "log/key_secret.hpp"
+
 namespace semel {
 namespace {
 
@@ -63,6 +65,15 @@ TEST(LogKey, IsShortStableAndNotTheKey) {
     EXPECT_EQ(log_key(key), log_key(key));
     EXPECT_NE(log_key(key), log_key("order-4712-of-alice"));
     EXPECT_EQ(log_key(""), "2d06800538d3") << "the same in every version";
+}
+
+// printf %s order-4711-of-alice | openssl dgst -sha256 -hmac s3cret
+TEST(LogKey, CannotBeFoundByTryingWhereThereIsASecret) {
+    hash_keys_with("s3cret");
+    const std::string shown = log_key("order-4711-of-alice");
+    hash_keys_with("");
+
+    EXPECT_EQ(shown, "6f69944022a3");
 }
 
 TEST(LogKey, IsTheKeyItselfWhereTheOperatorAsksForIt) {
