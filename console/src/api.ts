@@ -8,7 +8,7 @@ export interface Bytes {
 
 export interface Session {
     tenant: string;
-    role: "admin" | "read";
+    role: "admin" | "operate" | "read";
     version: string;
     csrf?: string;
     ends_ms?: number;

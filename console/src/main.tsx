@@ -18,6 +18,19 @@ import { useTheme, type Theme } from "./state";
 import { t } from "./texts";
 
 const places = ["overview", "records", "stuck", "mismatches", "outbox", "configuration"] as const;
+type Place = (typeof places)[number];
+
+// What the server refuses to a session is not offered to it.
+function seenBy(session: Session): Place[] {
+    const own: Place[] = ["records", "stuck", "mismatches"];
+    if (session.role === "read") return own;
+    return places.filter((one) => one !== "configuration" || session.role === "admin");
+}
+
+function pageFor(session: Session, page: string): string {
+    const seen = seenBy(session);
+    return page === "record" || seen.includes(page as Place) ? page : (seen[0] as string);
+}
 
 function useRoute(): Route {
     const [route, setRoute] = useState(() => parse(location.hash));
@@ -31,7 +44,7 @@ function useRoute(): Route {
 
 function Content(props: { route: Route; session: Session; live: Live }) {
     const { route, session } = props;
-    switch (route.page) {
+    switch (pageFor(session, route.page)) {
         case "records":
             return <RecordsPage query={route.query} session={session} />;
         case "record":
@@ -49,12 +62,13 @@ function Content(props: { route: Route; session: Session; live: Live }) {
     }
 }
 
-function Nav(props: { route: Route; live: Live; open: boolean }) {
-    const here = props.route.page === "record" ? "records" : props.route.page;
+function Nav(props: { route: Route; live: Live; open: boolean; session: Session }) {
+    const page = pageFor(props.session, props.route.page);
+    const here = page === "record" ? "records" : page;
     const stuck = props.live.overview?.stuck?.records ?? 0;
     return (
         <nav id="nav" class={props.open ? "open" : ""} aria-label={t.nav.label}>
-            {places.map((one) => (
+            {seenBy(props.session).map((one) => (
                 <a key={one} href={link(one)} aria-current={one === here ? "page" : undefined}>
                     <span>{t.nav[one]}</span>
                     {one === "stuck" && stuck > 0 && <b class="count">{stuck}</b>}
@@ -106,7 +120,7 @@ function Help(props: { open: boolean; close: () => void }) {
 
 function Shell(props: { session: Session; out: () => void }) {
     const route = useRoute();
-    const live = useLive(true, route.page === "overview");
+    const live = useLive(props.session.role !== "read", route.page === "overview");
     const [theme, nextTheme] = useTheme();
     const [help, setHelp] = useState(false);
     const [menu, setMenu] = useState(false);
@@ -114,7 +128,7 @@ function Shell(props: { session: Session; out: () => void }) {
     const seen = useRef(route.page);
 
     const act = (what: Action) => {
-        if (typeof what === "object") location.hash = link(what.go);
+        if (typeof what === "object") location.hash = link(pageFor(props.session, what.go));
         else if (what === "first") focusFirst();
         else if (what === "next") moveRow(1);
         else if (what === "previous") moveRow(-1);
@@ -127,7 +141,7 @@ function Shell(props: { session: Session; out: () => void }) {
     // Before the page is painted: who types at once is heard, and keeps the focus he went to.
     useLayoutEffect(() => listen((what) => latest.current(what)), []);
     useLayoutEffect(() => {
-        const name = route.page === "record" ? t.records.title : t.nav[route.page as (typeof places)[number]];
+        const name = route.page === "record" ? t.records.title : t.nav[pageFor(props.session, route.page) as Place];
         document.title = `${name} · ${t.product}`;
         setMenu(false);
         // Who came by keyboard goes on in the new page; who only changed a filter stays in it.
@@ -141,7 +155,7 @@ function Shell(props: { session: Session; out: () => void }) {
                 {t.nav.skip}
             </a>
             <header class="bar">
-                <a class="brand" href={link("overview")}>
+                <a class="brand" href={link(pageFor(props.session, "overview"))}>
                     <span class="mark" aria-hidden="true" />
                     {t.product}
                 </a>
@@ -154,7 +168,7 @@ function Shell(props: { session: Session; out: () => void }) {
                 >
                     {t.nav.menu}
                 </button>
-                <Nav route={route} live={live} open={menu} />
+                <Nav route={route} live={live} open={menu} session={props.session} />
                 <Tools session={props.session} theme={theme} nextTheme={nextTheme} help={() => setHelp(true)} out={props.out} />
             </header>
             <main id="content" ref={content} tabIndex={-1}>

@@ -24,7 +24,7 @@ export const english = {
         title: "Sign in",
         lead: "Operators see what is under way here, and settle what nobody else can.",
         token: "Token",
-        hint: "A token with the scope admin may act; one with the scope read may look at its own tenant's records.",
+        hint: "A token with the scope admin may act, one with operate may look at everything, one with read at its own tenant's records.",
         how: "Make one with",
         command: "semel token new --tenant ops --scope admin",
         submit: "Sign in",
@@ -32,7 +32,7 @@ export const english = {
         ended: "Your session has ended. Sign in again to go on where you were.",
         out: "Sign out",
         as: (tenant: string) => `Signed in for ${tenant}`,
-        roles: { admin: "may act", read: "read only" },
+        roles: { admin: "may act", operate: "sees all, read only", read: "read only" },
         readOnly: "Your token may look, not act.",
     },
 
@@ -383,7 +383,6 @@ export const english = {
         payload: "Payload",
         headers: "Headers",
         show: "Payload",
-        noPayload: "Payloads are shown to tokens with the scope admin.",
     },
 
     configuration: {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
 #include "http/text.hpp"
 #include "semel/policy.hpp"
@@ -10,7 +11,7 @@
 namespace semel::http {
 namespace {
 
-constexpr std::array<std::string_view, 3> scope_names = {"use", "read", "admin"};
+constexpr std::array<std::string_view, 4> scope_names = {"use", "read", "operate", "admin"};
 
 failure wrong(std::string why) {
     return {.code = errc::invalid_argument, .detail = std::move(why)};
@@ -47,7 +48,7 @@ result<scope_set> parse_scopes(std::string_view text) {
     while (true) {
         const auto comma = text.find(',');
         const auto one = scope_named(text.substr(0, comma));
-        if (!one) return wrong("scopes are use, read and admin, with commas between them");
+        if (!one) return wrong("scopes are use, read, operate and admin, with commas between them");
         if (all.has(*one)) return wrong("a scope is named twice");
         all.add(*one);
         if (comma == std::string_view::npos) return all;
@@ -88,6 +89,15 @@ result<void> token_table::add(const fingerprint& hash, grant gives) {
     if (known) return wrong("the token is there twice");
     grants_.emplace(first_bytes(hash), entry{hash, std::move(gives)});
     return {};
+}
+
+fingerprint token_table::digest() const {
+    std::vector<std::string_view> hashes;
+    for (const auto& one : grants_) hashes.push_back(one.second.hash.as_string_view());
+    std::sort(hashes.begin(), hashes.end());
+    std::string all;
+    for (const std::string_view one : hashes) all += one;
+    return fingerprint::raw(all);
 }
 
 // The first bytes of a hash choose where to compare: what their time might tell is the hash of a

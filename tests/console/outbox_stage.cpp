@@ -74,6 +74,7 @@ private:
 std::optional<http::grant> grant_of(const fingerprint& hash) {
     using http::scope;
     if (hash == fingerprint::raw("admin")) return {{"ops", http::scope_set{scope::admin}}};
+    if (hash == fingerprint::raw("operator")) return {{"ops", http::scope_set{scope::operate}}};
     if (hash == fingerprint::raw("reader")) return {{"acme", http::scope_set{scope::read}}};
     return std::nullopt;
 }

@@ -16,7 +16,7 @@ describe("signing in", () => {
         await page.getByRole("alert").getByText("the token is not known").waitFor();
         await page.getByLabel("Token").fill(stage.only_use);
         await page.getByRole("button", { name: "Sign in" }).click();
-        await page.getByRole("alert").getByText("the scope 'read' or 'admin' is needed").waitFor();
+        await page.getByRole("alert").getByText("one of the scopes 'read', 'operate' and 'admin' is needed").waitFor();
         await page.context().close();
     });
 
@@ -255,7 +255,10 @@ describe("who may only look", () => {
             assert.equal(await page.getByText("Remove this record").count(), 0);
             await go(page, record("SHIP", "bolts-own", "bolt"));
             await page.getByRole("alert").getByText(/sees the tenant 'acme' only/).waitFor();
-            for (const [hash, title] of [["#/stuck", "Stuck"], ["#/mismatches", "Mismatches"], ["#/configuration", "Configuration"], ["#/overview", "Overview"]]) {
+            for (const name of ["Overview", "Outbox", "Configuration"]) {
+                assert.equal(await page.getByRole("navigation").getByRole("link", { name, exact: true }).count(), 0);
+            }
+            for (const [hash, title] of [["#/stuck", "Stuck"], ["#/mismatches", "Mismatches"], ["#/configuration", "Records"], ["#/overview", "Records"]]) {
                 await go(page, hash);
                 await heading(page, title);
                 assert.equal(await page.getByRole("link", { name: "Settle", exact: true }).count(), 0);

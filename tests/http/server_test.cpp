@@ -313,10 +313,11 @@ TEST(Server, DrainIsBounded) {
 // ---- the doorkeeper
 
 TEST(ServerDoor, RefusesBeforeTheBodyIsTaken) {
-    const auto server = serving(echo, {}, [](const http::request_head& head) -> body_admission {
-        if (head.headers.contains("Authorization")) return {};
-        return {.refusal = http::response{.status = 401}};
-    });
+    const auto server =
+        serving(echo, {}, [](const http::request_head& head, std::string_view) -> body_admission {
+            if (head.headers.contains("Authorization")) return {};
+            return {.refusal = http::response{.status = 401}};
+        });
     const std::string announced = "Content-Length: 1000000\r\n\r\n";
     client stranger{server->address().port};
     const answer refused = stranger.ask("POST / HTTP/1.1\r\nHost: a\r\n" + announced);
@@ -330,8 +331,9 @@ TEST(ServerDoor, RefusesBeforeTheBodyIsTaken) {
 }
 
 TEST(ServerDoor, BoundsTheBody) {
-    const auto server =
-        serving(echo, {}, [](const http::request_head&) { return body_admission{.bytes_max = 5}; });
+    const auto server = serving(echo, {}, [](const http::request_head&, std::string_view) {
+        return body_admission{.bytes_max = 5};
+    });
     const auto status = [&](std::string_view raw) {
         return client{server->address().port}.ask(raw).status;
     };

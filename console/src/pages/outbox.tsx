@@ -95,8 +95,7 @@ function Rows(props: { status: string; session: Session; changed: () => void }) 
     const [chosen, setChosen] = useState<Set<string>>(new Set());
     const [asking, setAsking] = useState(false);
     const [seen, setSeen] = useState<OutboxRow | null>(null);
-    const admin = props.session.role === "admin";
-    const acts = admin && status === "dead";
+    const acts = props.session.role === "admin" && status === "dead";
 
     const load = (from: string) =>
         api.outboxRows({ status, after: from }).then((got) => {
@@ -127,8 +126,7 @@ function Rows(props: { status: string; session: Session; changed: () => void }) 
                     </button>
                 )}
             </div>
-            <Table rows={rows} admin={admin} chosen={acts ? chosen : null} choose={setChosen} show={(row) => void api.outboxRow(row).then(setSeen, setProblem)} />
-            {!admin && <p class="muted">{words.noPayload}</p>}
+            <Table rows={rows} chosen={acts ? chosen : null} choose={setChosen} show={(row) => void api.outboxRow(row).then(setSeen, setProblem)} />
             {after && (
                 <p class="more">
                     <button type="button" onClick={() => void load(after)}>
@@ -160,7 +158,6 @@ function Rows(props: { status: string; session: Session; changed: () => void }) 
 
 function Table(props: {
     rows: OutboxRow[];
-    admin: boolean;
     chosen: Set<string> | null;
     choose: (which: Set<string>) => void;
     show: (row: string) => void;
@@ -219,11 +216,9 @@ function Table(props: {
                             {one.error || t.common.none}
                         </td>
                         <td class="act">
-                            {props.admin && (
-                                <button type="button" class="small" onClick={() => props.show(one.row)}>
-                                    {words.show}
-                                </button>
-                            )}
+                            <button type="button" class="small" onClick={() => props.show(one.row)}>
+                                {words.show}
+                            </button>
                         </td>
                     </tr>
                 ))}

@@ -17,12 +17,13 @@
 namespace semel::http {
 
 enum class scope : std::uint8_t {
-    use,   // begin and end attempts, send requests through the gateway
-    read,  // look at records
-    admin, // both, for any tenant
+    use,     // begin and end attempts, send requests through the gateway
+    read,    // look at records
+    operate, // look at everything, of any tenant
+    admin,   // all that, and settle and remove, for any tenant
 };
 
-// "use", "read", "admin".
+// "use", "read", "operate", "admin".
 [[nodiscard]] std::string_view name(scope which);
 [[nodiscard]] std::optional<scope> scope_named(std::string_view name);
 
@@ -35,8 +36,10 @@ public:
     constexpr void add(scope one) { bits_ |= bit(one); }
     [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
     [[nodiscard]] constexpr bool has(scope one) const { return (bits_ & bit(one)) != 0; }
-    // Admin may do what the others may.
-    [[nodiscard]] constexpr bool allows(scope one) const { return has(one) || has(scope::admin); }
+    // Admin may do what the others may, and who operates may read.
+    [[nodiscard]] constexpr bool allows(scope one) const {
+        return has(one) || has(scope::admin) || (one == scope::read && has(scope::operate));
+    }
 
     friend constexpr bool operator==(const scope_set&, const scope_set&) = default;
 
@@ -69,6 +72,8 @@ public:
     // The same for who knows only the hash.
     [[nodiscard]] std::optional<grant> find(const fingerprint& hash) const;
     [[nodiscard]] std::size_t size() const { return grants_.size(); }
+    // Of all hashes: equal for equal tables, and only known to who knows all of them.
+    [[nodiscard]] fingerprint digest() const;
 
 private:
     struct entry {

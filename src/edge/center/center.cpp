@@ -21,9 +21,21 @@ using http::problem_kind;
 // Requests that are asked without a body may have one of this size, which is not looked at.
 constexpr std::size_t stray_body_bytes_max = 1'024;
 
+// For those who watch. A token that is not known has no id: it may be a mistyped one.
+void note(const center_core& core, security_event::kind what, const http::request_head& head,
+          std::string_view peer, const http::grant& of, const std::string& token) {
+    if (!core.options.watch) return;
+    core.options.watch({.what = what,
+                        .at = "center",
+                        .peer = peer,
+                        .path = head.path(),
+                        .tenant = of.tenant,
+                        .token = token});
+}
+
 // Who sends this, if its token allows that.
 std::variant<caller, told> authorise(const center_core& core, const http::request_head& head,
-                                     http::scope what) {
+                                     std::string_view peer, http::scope what) {
     const auto token = http::bearer_token(head.headers);
     auto found = token ? core.options.grant_of(*token) : std::nullopt;
     if (!found) {
@@ -32,9 +44,12 @@ std::variant<caller, told> authorise(const center_core& core, const http::reques
              .detail = token ? "the bearer token is not known" : "a bearer token is needed"},
             core.options.problems);
         made.headers.add("WWW-Authenticate", token ? "Bearer error=\"invalid_token\"" : "Bearer");
+        if (token) note(core, security_event::kind::token_refused, head, peer, {}, {});
         return made;
     }
     if (found->may.allows(what)) return *std::move(found);
+    const std::string id = fingerprint::raw(*token).hex().substr(0, 12);
+    note(core, security_event::kind::scope_refused, head, peer, *found, id);
     return trouble({.kind = problem_kind::forbidden,
                     .detail = "the scope '" + std::string{http::name(what)} + "' is needed"},
                    core.options.problems);
@@ -218,7 +233,7 @@ private:
     }
 
     bool may(http::scope what) {
-        auto who = authorise(*core_, request_.what.head, what);
+        auto who = authorise(*core_, request_.what.head, request_.peer, what);
         if (auto* no = std::get_if<told>(&who)) {
             refuse(std::move(*no));
             return false;
@@ -315,9 +330,9 @@ handler center::requests() {
 }
 
 doorkeeper center::door() {
-    return [core = core_](const http::request_head& head) -> body_admission {
+    return [core = core_](const http::request_head& head, std::string_view peer) -> body_admission {
         if (!takes_body(head)) return {.bytes_max = stray_body_bytes_max};
-        auto who = authorise(*core, head, http::scope::use);
+        auto who = authorise(*core, head, peer, http::scope::use);
         auto* const no = std::get_if<told>(&who);
         if (no == nullptr) return {.bytes_max = core->options.body_bytes_max};
         core->counts.requests.add();

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "edge/server/handler.hpp"
+#include "edge/server/security_event.hpp"
 #include "semel/http/problem.hpp"
 #include "semel/http/token.hpp"
 #include "semel/outcome.hpp"
@@ -34,6 +35,7 @@ struct center_options {
     std::size_t waiters_max = 10'000;             // above: not waited for, and counted
     // Told of every mismatch, on whatever thread found it. Short; must not call the center.
     std::function<void(const mismatch_seen&)> on_mismatch = {};
+    security_watch watch = {}; // told of refused tokens and scopes; none: nobody is
     // How long a store that cannot answer is asked again before the client gets a 503.
     duration patience = std::chrono::seconds{5};
 };

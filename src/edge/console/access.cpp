@@ -25,7 +25,7 @@ std::variant<console_caller, told> by_bearer(const console_core& core, std::stri
 }
 
 std::variant<console_caller, told> by_cookie(console_core& core, const http::header_list& headers) {
-    const auto id = cookie(headers, session_cookie);
+    const auto id = cookie(headers, core.cookie_name());
     if (!id) return nobody(core, "sign in, or send a bearer token");
     auto session = core.signed_in.find(*id, core.runtime.now());
     if (!session) return nobody(core, "the session has ended; sign in again");
@@ -68,32 +68,48 @@ bool same_origin(const http::header_list& headers) {
     return false;
 }
 
-std::variant<console_caller, told> identify(console_core& core, const http::request_head& head) {
+void note(const console_core& core, security_event::kind what, const http::request_head& head,
+          std::string_view peer, const console_caller* who) {
+    if (!core.options.watch) return;
+    core.options.watch({.what = what,
+                        .at = "console",
+                        .peer = peer,
+                        .path = head.path(),
+                        .tenant = who != nullptr ? who->gives.tenant : std::string{},
+                        .token = who != nullptr ? who->token_id() : std::string{}});
+}
+
+std::variant<console_caller, told> identify(console_core& core, const http::request_head& head,
+                                            std::string_view peer) {
     const auto token = http::bearer_token(head.headers);
     auto who = token ? by_bearer(core, *token) : by_cookie(core, head.headers);
     const auto* const found = std::get_if<console_caller>(&who);
-    if (found != nullptr && !found->gives.may.allows(http::scope::read)) {
-        return no(core, problem_kind::forbidden, 403, "the scope 'read' or 'admin' is needed");
+    if (found == nullptr) {
+        const bool tried = token || head.headers.contains("Cookie");
+        if (tried) note(core, security_event::kind::token_refused, head, peer, nullptr);
+    } else if (!found->gives.may.allows(http::scope::read)) {
+        note(core, security_event::kind::scope_refused, head, peer, found);
+        return no(core, problem_kind::forbidden, 403,
+                  "one of the scopes 'read', 'operate' and 'admin' is needed");
     }
     return who;
 }
 
 std::optional<told> refuse_change(const console_core& core, const http::request_head& head,
-                                  const console_caller& who) {
+                                  std::string_view peer, const console_caller& who) {
     if (!who.may_act()) {
+        note(core, security_event::kind::scope_refused, head, peer, &who);
         return no(core, problem_kind::forbidden, 403, "the scope 'admin' is needed to change this");
     }
     // A browser sends a cookie along whoever asks; a bearer token is sent by who has it.
     if (!who.session) return std::nullopt;
-    if (!same_origin(head.headers)) {
-        return no(core, problem_kind::forbidden, 403, "the request comes from another site");
-    }
     const std::string* const proof = head.headers.find(csrf_header);
-    if (proof == nullptr || !equal_secrets(*proof, who.session->csrf)) {
-        return no(core, problem_kind::forbidden, 403,
-                  std::string{csrf_header} + " is missing or not this session's");
-    }
-    return std::nullopt;
+    const bool ours = same_origin(head.headers);
+    if (ours && proof != nullptr && equal_secrets(*proof, who.session->csrf)) return std::nullopt;
+    note(core, security_event::kind::site_refused, head, peer, &who);
+    if (!ours) return no(core, problem_kind::forbidden, 403, "the request comes from another site");
+    return no(core, problem_kind::forbidden, 403,
+              std::string{csrf_header} + " is missing or not this session's");
 }
 
 } // namespace semel::edge

@@ -12,7 +12,6 @@
 
 namespace semel::edge {
 
-inline constexpr std::string_view session_cookie = "semel_session";
 inline constexpr std::string_view csrf_header = "X-Semel-Csrf";
 
 // Of that name in the Cookie header; none if there is none, or more than one: then somebody else
@@ -29,21 +28,27 @@ struct console_caller {
     std::optional<sessions::entry> session = {}; // none: a bearer token
 
     [[nodiscard]] bool may_act() const { return gives.may.has(http::scope::admin); }
+    [[nodiscard]] bool sees_all() const { return gives.may.allows(http::scope::operate); }
     // The tenant whose records are seen; none: all.
     [[nodiscard]] std::optional<std::string> only() const {
-        return may_act() ? std::nullopt : std::optional{gives.tenant};
+        return sees_all() ? std::nullopt : std::optional{gives.tenant};
     }
-    // What the audit calls who did it: never the token itself.
-    [[nodiscard]] std::string actor() const {
-        return "console " + gives.tenant + " " + token.hex().substr(0, 12);
-    }
+    // As `semel token list` has it: never the token itself.
+    [[nodiscard]] std::string token_id() const { return token.hex().substr(0, 12); }
+    // What the audit calls who did it.
+    [[nodiscard]] std::string actor() const { return "console " + gives.tenant + " " + token_id(); }
 };
 
-// Somebody who may look; else 401 or 403.
-[[nodiscard]] std::variant<console_caller, told> identify(console_core& core,
-                                                          const http::request_head& head);
+// Somebody who may look; else 401 or 403. Those who watch are told.
+[[nodiscard]] std::variant<console_caller, told>
+identify(console_core& core, const http::request_head& head, std::string_view peer);
 // What is wrong with a change that this caller asks for; none: it may be done.
-[[nodiscard]] std::optional<told>
-refuse_change(const console_core& core, const http::request_head& head, const console_caller& who);
+[[nodiscard]] std::optional<told> refuse_change(const console_core& core,
+                                                const http::request_head& head,
+                                                std::string_view peer, const console_caller& who);
+
+// For those who watch. `who` is null where nobody is known.
+void note(const console_core& core, security_event::kind what, const http::request_head& head,
+          std::string_view peer, const console_caller* who);
 
 } // namespace semel::edge

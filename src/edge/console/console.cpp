@@ -19,10 +19,11 @@ bool is_change(const http::request_head& head) {
     return head.method == "POST" && path.starts_with(api) && path.substr(api.size()) != "session";
 }
 
-std::optional<told> refuse_body(console_core& core, const http::request_head& head) {
-    auto who = identify(core, head);
+std::optional<told> refuse_body(console_core& core, const http::request_head& head,
+                                std::string_view peer) {
+    auto who = identify(core, head, peer);
     if (auto* const no = std::get_if<told>(&who)) return std::move(*no);
-    return refuse_change(core, head, std::get<console_caller>(who));
+    return refuse_change(core, head, peer, std::get<console_caller>(who));
 }
 
 } // namespace
@@ -47,9 +48,9 @@ handler console::requests() {
 }
 
 doorkeeper console::door() {
-    return [core = core_](const http::request_head& head) -> body_admission {
+    return [core = core_](const http::request_head& head, std::string_view peer) -> body_admission {
         if (!is_change(head)) return {.bytes_max = small_body_bytes_max};
-        auto no = refuse_body(*core, head);
+        auto no = refuse_body(*core, head, peer);
         if (!no) return {};
         http::response made = to_response(*std::move(no));
         harden(made);

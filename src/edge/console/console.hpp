@@ -15,6 +15,7 @@
 #include "edge/console/mismatch_log.hpp"
 #include "edge/console/outbox_desk.hpp"
 #include "edge/server/handler.hpp"
+#include "edge/server/security_event.hpp"
 #include "semel/http/problem.hpp"
 #include "semel/http/token.hpp"
 #include "semel/policy.hpp"
@@ -46,8 +47,16 @@ struct console_options {
     outbox_desk* outbox = nullptr; // outlives the console; null: there is none
     semel::limits limits = {};
     http::problem_options problems = {};
-    duration session = std::chrono::hours{8}; // how long somebody stays signed in
+    duration session = std::chrono::hours{8}; // how long somebody stays signed in at most
+    duration idle = std::chrono::hours{1};    // and without a request
     std::size_t sessions_max = 1'000;
+    std::size_t sessions_per_token_max = 20;
+    // Cookies go over TLS only, and only to this host.
+    enum class cookies : std::uint8_t { plain, secure } cookie = cookies::plain;
+    // 32 bytes under which cursors are sealed, the same on all instances that take each other's.
+    // None: random ones.
+    std::function<std::string()> cursor_secret = {};
+    security_watch watch = {}; // none: nobody is told
     duration sample_every = std::chrono::seconds{2};
     std::size_t samples_max = 300;
     std::shared_ptr<const mismatch_log> mismatches = {}; // shared with those who add to it

@@ -19,8 +19,21 @@ console_core::console_core(store& all, semel::runtime& timers, console_options w
     : records(all),
       runtime(timers),
       options(std::move(with)),
-      signed_in(options.session, options.sessions_max),
+      signed_in({.length = options.session,
+                 .idle = options.idle,
+                 .count_max = options.sessions_max,
+                 .per_token_max = options.sessions_per_token_max}),
+      own_secret_(random_bytes()),
       history_(options.samples_max) {}
+
+cursor_seal console_core::cursors() const {
+    return cursor_seal{options.cursor_secret ? options.cursor_secret() : own_secret_};
+}
+
+std::string_view console_core::cookie_name() const {
+    return options.cookie == console_options::cookies::secure ? "__Host-semel_session"
+                                                              : "semel_session";
+}
 
 void console_core::open() {
     feel_pulse();

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "edge/console/console.hpp"
+#include "edge/console/cursor_seal.hpp"
 #include "edge/console/sessions.hpp"
 
 namespace semel::edge {
@@ -34,6 +35,9 @@ public:
     };
     [[nodiscard]] std::optional<stuck_count> stuck();
 
+    [[nodiscard]] cursor_seal cursors() const;
+    [[nodiscard]] std::string_view cookie_name() const;
+
     struct recent {
         std::vector<sample> samples = {};
         std::vector<command_latency> latencies = {};
@@ -55,6 +59,8 @@ private:
     void feel_pulse();
     void count_stuck();
     void leave();
+
+    const std::string own_secret_; // of cursors, where none is given
 
     mutable std::mutex mutex_;
     // Guarded by mutex_, as all below.

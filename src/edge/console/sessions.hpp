@@ -14,7 +14,9 @@
 
 namespace semel::edge {
 
-// 64 hex digits that nobody can guess.
+// 32 of them, that nobody can guess.
+[[nodiscard]] std::string random_bytes();
+// 64 hex digits, likewise.
 [[nodiscard]] std::string random_hex();
 
 // In a time that does not depend on where they differ.
@@ -27,22 +29,34 @@ public:
         fingerprint token;  // whose it is: asked again for each request, so a revoked token ends it
         std::string csrf;   // what a page of ours knows and another site's does not
         local_time ends_at; // however busy it is
+        local_time used_at; // last
     };
     struct opened {
         std::string id; // for the cookie
         entry it;
     };
 
-    // Over `count_max` the one that ends first goes.
-    sessions(duration length, std::size_t count_max) : length_(length), count_max_(count_max) {}
+    struct limits {
+        duration length = std::chrono::hours{8};
+        duration idle = std::chrono::hours{1};
+        std::size_t count_max = 1'000;
+        std::size_t per_token_max = 20;
+    };
+
+    // Over `per_token_max` the token's own session that ends first goes; over `count_max` the one
+    // of the token that has most.
+    explicit sessions(limits with) : limits_(with) {}
 
     [[nodiscard]] opened open(const fingerprint& token, local_time now);
     [[nodiscard]] std::optional<entry> find(std::string_view id, local_time now);
     void close(std::string_view id);
 
 private:
-    const duration length_;
-    const std::size_t count_max_;
+    [[nodiscard]] bool over(const entry& one, local_time now) const;
+    void make_room(const fingerprint& token);
+    void drop_first_of(const std::string& token); // by its hash, in hex
+
+    const limits limits_;
 
     std::mutex mutex_;
     std::map<std::string, entry> open_; // by the hash of the id; guarded by mutex_

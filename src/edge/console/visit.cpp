@@ -18,10 +18,17 @@ namespace {
 
 using http::problem_kind;
 
-std::string cookie_line(std::string_view id, duration age) {
+std::string cookie_line(const console_core& core, std::string_view id, duration age) {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(age).count();
-    return std::string{session_cookie} + "=" + std::string{id} +
-           "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" + std::to_string(seconds);
+    const bool secure = core.options.cookie == console_options::cookies::secure;
+    return std::string{core.cookie_name()} + "=" + std::string{id} +
+           "; Path=/; HttpOnly; SameSite=Strict" + (secure ? "; Secure" : "") +
+           "; Max-Age=" + std::to_string(seconds);
+}
+
+std::string_view role_of(const console_caller& who) {
+    if (who.may_act()) return "admin";
+    return who.sees_all() ? "operate" : "read";
 }
 
 bool is_json(const http::header_list& headers) {
@@ -93,18 +100,22 @@ void console_visit::sign_in() {
     if (parts.fault()) return malformed(*parts.fault());
     const auto gives = core_->options.grant_of(token);
     if (!gives) {
+        note(seen::sign_in_refused);
         return refuse({.kind = problem_kind::tenant_missing,
                        .status = 401,
                        .detail = "the token is not known"});
     }
+    who_ = console_caller{.gives = *gives, .token = fingerprint::raw(token)};
     if (!gives->may.allows(http::scope::read)) {
-        return refuse(
-            {.kind = problem_kind::forbidden, .detail = "the scope 'read' or 'admin' is needed"});
+        note(seen::sign_in_refused);
+        return refuse({.kind = problem_kind::forbidden,
+                       .detail = "one of the scopes 'read', 'operate' and 'admin' is needed"});
     }
     auto made = core_->signed_in.open(fingerprint::raw(token), core_->runtime.now());
+    note(seen::signed_in);
     told said = outcome(
         session_json({.gives = *gives, .token = made.it.token, .session = std::move(made.it)}));
-    said.headers.add("Set-Cookie", cookie_line(made.id, core_->options.session));
+    said.headers.add("Set-Cookie", cookie_line(*core_, made.id, core_->options.session));
     refuse(std::move(said));
 }
 
@@ -114,16 +125,16 @@ void console_visit::sign_out() {
         return refuse(
             {.kind = problem_kind::forbidden, .detail = "the request comes from another site"});
     }
-    if (const auto id = cookie(head().headers, session_cookie)) core_->signed_in.close(*id);
+    if (const auto id = cookie(head().headers, core_->cookie_name())) core_->signed_in.close(*id);
+    note(seen::signed_out);
     told said = outcome({{"outcome", "signed_out"}});
-    said.headers.add("Set-Cookie", cookie_line("", duration::zero()));
+    said.headers.add("Set-Cookie", cookie_line(*core_, "", duration::zero()));
     refuse(std::move(said));
 }
 
 json console_visit::session_json(const console_caller& who) const {
-    json made = {{"tenant", who.gives.tenant},
-                 {"role", who.may_act() ? "admin" : "read"},
-                 {"version", core_->options.version}};
+    json made = {
+        {"tenant", who.gives.tenant}, {"role", role_of(who)}, {"version", core_->options.version}};
     if (!who.session) return made;
     made["csrf"] = who.session->csrf;
     const duration left = who.session->ends_at - core_->runtime.now();
@@ -134,7 +145,7 @@ json console_visit::session_json(const console_caller& who) const {
 // ---- looking
 
 void console_visit::overview() {
-    if (!method_is("GET") || !known()) return;
+    if (!method_is("GET") || !may_see_all()) return;
     auto read = read_parameters(head().query(), {"after"});
     if (auto* wrong = std::get_if<std::string>(&read)) return malformed(std::move(*wrong));
     const auto& asked = std::get<parameters>(read);
@@ -151,20 +162,32 @@ void console_visit::records() {
     auto query = std::get<record_query>(std::move(read));
     if (const auto only = who_->only()) {
         if (query.tenant.value_or(*only) != *only) {
+            note(seen::scope_refused);
             return refuse({.kind = problem_kind::forbidden,
                            .detail = "this token sees the tenant '" + *only + "' only"});
         }
         query.tenant = only;
     }
-    core_->chore([self = std::make_shared<console_visit>(std::move(*this)),
-                  query = std::move(query)] {
-        const auto got = self->core_->records.search(query);
-        if (!got) return self->unavailable(got.error());
-        json lines = json::array();
-        const time_point now = self->core_->store_now();
-        for (const found_record& one : got->records) lines.push_back(line_json(one, now));
-        self->tell({{"records", std::move(lines)}, {"cursor", got->cursor}, {"now", rfc3339(now)}});
-    });
+    if (!query.cursor.empty()) {
+        auto opened = core_->cursors().open(query.cursor, query);
+        if (!opened) {
+            return malformed(
+                "the cursor is not from a search of this console, or its time is over: "
+                "search again");
+        }
+        query.cursor = *std::move(opened);
+    }
+    core_->chore(
+        [self = std::make_shared<console_visit>(std::move(*this)), query = std::move(query)] {
+            const auto got = self->core_->records.search(query);
+            if (!got) return self->unavailable(got.error());
+            json lines = json::array();
+            const time_point now = self->core_->store_now();
+            for (const found_record& one : got->records) lines.push_back(line_json(one, now));
+            self->tell({{"records", std::move(lines)},
+                        {"cursor", self->core_->cursors().close(got->cursor, query)},
+                        {"now", rfc3339(now)}});
+        });
 }
 
 void console_visit::record() {
@@ -213,8 +236,14 @@ void console_visit::mismatches() {
           {"started_at", rfc3339(core_->started_at)}});
 }
 
+// Where things are and who is believed: of use to an attacker, and to nobody who cannot change it.
 void console_visit::configuration() {
     if (!method_is("GET") || !known()) return;
+    if (!who_->may_act()) {
+        note(seen::scope_refused);
+        return refuse({.kind = problem_kind::forbidden,
+                       .detail = "the scope 'admin' is needed to see the configuration"});
+    }
     tell({{"toml", core_->options.configuration}});
 }
 
@@ -232,7 +261,7 @@ bool console_visit::method_is(std::string_view needed) {
 }
 
 bool console_visit::known() {
-    auto who = identify(*core_, head());
+    auto who = identify(*core_, head(), request_.peer);
     if (auto* no = std::get_if<told>(&who)) {
         refuse(std::move(*no));
         return false;
@@ -241,11 +270,22 @@ bool console_visit::known() {
     return true;
 }
 
+// What is not of one tenant: counters, events.
+bool console_visit::may_see_all() {
+    if (!known()) return false;
+    if (who_->sees_all()) return true;
+    note(seen::scope_refused);
+    refuse({.kind = problem_kind::forbidden,
+            .detail = "the scope 'operate' or 'admin' is needed: this is not of one tenant"});
+    return false;
+}
+
 bool console_visit::may_change() {
     if (!method_is("POST") || !known()) return false;
-    auto no = refuse_change(*core_, head(), *who_);
-    if (no) refuse(*std::move(no));
-    return !no;
+    auto no = refuse_change(*core_, head(), request_.peer, *who_);
+    if (!no) return true;
+    refuse(*std::move(no));
+    return false;
 }
 
 std::optional<record_id> console_visit::read_id() {
@@ -257,6 +297,7 @@ std::optional<record_id> console_visit::read_id() {
     auto& id = std::get<record_id>(read);
     const auto only = who_->only();
     if (!only || id.tenant == *only) return std::move(id);
+    note(seen::scope_refused);
     refuse({.kind = problem_kind::forbidden,
             .detail = "this token sees the tenant '" + *only + "' only"});
     return std::nullopt;
@@ -274,6 +315,10 @@ std::optional<json> console_visit::read_body() {
     if (!body.is_discarded()) return body;
     malformed("the body is not JSON, nested too deeply, or holds too many values");
     return std::nullopt;
+}
+
+void console_visit::note(seen what) const {
+    edge::note(*core_, what, head(), request_.peer, who_ ? &*who_ : nullptr);
 }
 
 void console_visit::refuse(const http::problem& why) {

@@ -45,9 +45,14 @@ private:
     // Checks; each answers what it refuses.
     bool method_is(std::string_view needed);
     bool known();
+    bool may_see_all();
     bool may_change();
     [[nodiscard]] std::optional<record_id> read_id();
     [[nodiscard]] std::optional<json> read_body();
+
+    // For those who watch.
+    using seen = security_event::kind;
+    void note(seen what) const;
 
     void tell(json body) { answer_(to_response(outcome(std::move(body)))); }
     void refuse(const http::problem& why);

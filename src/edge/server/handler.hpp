@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "semel/function.hpp"
 #include "semel/http/message.hpp"
@@ -38,6 +39,6 @@ struct body_admission {
     std::optional<http::response> refusal = {};                      // sent instead
 };
 // Called on a thread that serves many connections: must not block.
-using doorkeeper = std::function<body_admission(const http::request_head&)>;
+using doorkeeper = std::function<body_admission(const http::request_head&, std::string_view peer)>;
 
 } // namespace semel::edge

@@ -52,7 +52,7 @@ public:
     void start() override {
         std::size_t bytes_max = client_->options().body_bytes_max;
         if (by_.door && client_->framing().how != http::body_framing::by::nothing) {
-            body_admission says = by_.door(client_->head());
+            body_admission says = by_.door(client_->head(), client_->peer().address);
             if (says.refusal) return client_->send(*std::move(says.refusal));
             bytes_max = std::min(bytes_max, says.bytes_max);
         }

@@ -199,7 +199,7 @@ std::optional<int> refused_at(const doorkeeper& door, std::string method, std::s
                               const std::string& token) {
     http::request_head head{.method = std::move(method), .target = std::move(path)};
     if (!token.empty()) head.headers.add("Authorization", "Bearer " + token);
-    const body_admission says = door(head);
+    const body_admission says = door(head, "127.0.0.1");
     return says.refusal ? std::optional{says.refusal->status} : std::nullopt;
 }
 
@@ -220,7 +220,8 @@ TEST(CenterDoor, BodiesOfRequestsThatTakeNoneAreSmall) {
     desk at;
     const auto door = at.center->door();
     const auto room = [&](std::string method, std::string path) {
-        return door({.method = std::move(method), .target = std::move(path)}).bytes_max;
+        return door({.method = std::move(method), .target = std::move(path)}, "127.0.0.1")
+            .bytes_max;
     };
 
     EXPECT_EQ(room("GET", "/v1/records"), 1'024U);

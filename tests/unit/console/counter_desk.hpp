@@ -13,6 +13,7 @@
 #include "center/desk.hpp"
 #include "edge/console/access.hpp"
 #include "edge/console/console.hpp"
+#include "edge/console/cursor_seal.hpp"
 #include "semel/http/stored_response.hpp"
 
 namespace semel::edge::console_test {
