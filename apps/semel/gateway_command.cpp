@@ -1,6 +1,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/shown_url.hpp"
 #include "commands.hpp"
 #include "duration_text.hpp"
 #include "edge/gateway/gateway.hpp"
@@ -12,14 +13,10 @@
 #include "semel/open.hpp"
 #include "semel/reconciler.hpp"
 #include "signals.hpp"
+#include "url_argument.hpp"
 
 namespace semel::app {
 namespace {
-
-// Without what may hold a password.
-std::string store_kind(const std::string& url) {
-    return url.substr(0, url.find(':'));
-}
 
 // Alerts go into the log: a webhook is for `semel serve`.
 reconciler_options reconciling(const gateway_arguments& with,
@@ -34,15 +31,16 @@ reconciler_options reconciling(const gateway_arguments& with,
 
 void serve(const gateway_arguments& with) {
     const edge::gateway_options options = options_of(with);
+    const std::string store = given_url("--store", with.store);
     signals stop{SIGTERM, SIGINT};
     semel::engine engine{
-        opened(open(with.store)), {}, {.operations = edge::operations_of(options).value()}};
+        opened(open(store)), {}, {.operations = edge::operations_of(options).value()}};
     const auto gateway = opened(edge::gateway::start(options, engine));
     reconciler settles{engine.records(), reconciling(with, options)};
     settles.start();
     std::cout << "semel gateway: listening on " << (options.server.tls ? "https://" : "http://")
               << gateway->address().text() << ", upstream " << with.upstream << ", store "
-              << store_kind(with.store) << std::endl;
+              << shown_url(store) << std::endl;
     static_cast<void>(stop.next());
     stop.release();
     end_within(options.drain_time + closing_time);
@@ -184,7 +182,9 @@ void add_gateway_command(CLI::App& tool) {
     command->add_option("--upstream", with->upstream, "http:// or https://")
         ->required()
         ->type_name("URL");
-    command->add_option("--store", with->store, "as in sqlite:semel.db or memory:")
+    command
+        ->add_option("--store", with->store,
+                     std::string{"as in sqlite:semel.db or memory:"} + or_reference)
         ->required()
         ->type_name("URL");
     add_tenant_options(*command, *with);

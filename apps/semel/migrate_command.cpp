@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "progress.hpp"
 #include "semel/open.hpp"
+#include "url_argument.hpp"
 
 namespace semel::app {
 namespace {
@@ -35,9 +36,10 @@ void print(const migration_report& did, migrate_mode mode) {
 
 void run(const migrate_arguments& with) {
     const auto mode = with.dry_run ? migrate_mode::dry_run : migrate_mode::run;
+    const std::string store = given_url("--store", with.store);
     const auto did = [&] {
         const progress shown{"migrate"};
-        return migrate(with.store, mode, {.table_prefix = with.prefix});
+        return migrate(store, mode, {.table_prefix = with.prefix});
     }();
     if (did) return print(*did, mode);
     if (wrong_input(did.error().code)) throw usage_error(describe(did.error()));
@@ -50,7 +52,8 @@ void add_migrate_command(CLI::App& tool) {
     const auto with = std::make_shared<migrate_arguments>();
     CLI::App* const command =
         tool.add_subcommand("migrate", "create or upgrade the tables of a store");
-    command->add_option("--store", with->store, "URL of the store")->required();
+    command->add_option("--store", with->store, std::string{"URL of the store"} + or_reference)
+        ->required();
     command->add_option("--prefix", with->prefix, "table prefix; the URL's own goes first");
     command->add_flag("--dry-run", with->dry_run, "print the SQL and change nothing");
     command->callback([with] { run(*with); });

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "opened.hpp"
 #include "semel/outbox.hpp"
+#include "url_argument.hpp"
 
 namespace semel::app {
 namespace {
@@ -30,7 +31,8 @@ struct outbox_arguments {
 };
 
 std::unique_ptr<outbox::table> open_desk(const outbox_arguments& with) {
-    return opened(outbox::open_table(with.store, {.table_prefix = with.prefix}));
+    return opened(
+        outbox::open_table(given_url("--store", with.store), {.table_prefix = with.prefix}));
 }
 
 std::optional<outbox::row_status> status_of(const std::string& word) {
@@ -171,7 +173,7 @@ void add_outbox_commands(CLI::App& tool) {
     const auto add = [&](const char* name, const char* about,
                          void (*run)(const outbox_arguments&)) {
         CLI::App* const one = command.add_subcommand(name, about);
-        one->add_option("--store", with->store, "where the outbox is")
+        one->add_option("--store", with->store, std::string{"where the outbox is"} + or_reference)
             ->required()
             ->type_name("URL");
         one->add_option("--prefix", with->prefix, "of the tables")->capture_default_str();

@@ -7,6 +7,7 @@
 #include "alert_sender.hpp"
 #include "commands.hpp"
 #include "http_probe.hpp"
+#include "log/key_secret.hpp"
 #include "opened.hpp"
 #include "semel/reconciler.hpp"
 #include "signals.hpp"
@@ -44,6 +45,7 @@ void run(const reconcile_arguments& with) {
     const auto log =
         make_spdlog_logger({.level = on->config.log.level, .format = on->config.log.format});
     show_keys(on->config.log.keys);
+    hash_keys_with(on->config.log.key_secret.text);
     alert_sender alerts{on->config.alerts.webhook.text, log};
     reconciler_options options = opened(reconciler_options_of(on->config));
     options.log = log;

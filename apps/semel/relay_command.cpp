@@ -1,12 +1,14 @@
 #include <iostream>
 #include <memory>
 
+#include "base/shown_url.hpp"
 #include "commands.hpp"
 #include "duration_text.hpp"
 #include "opened.hpp"
 #include "semel/outbox.hpp"
 #include "semel/outbox/sinks.hpp"
 #include "signals.hpp"
+#include "url_argument.hpp"
 
 namespace semel::app {
 namespace {
@@ -55,11 +57,6 @@ outbox::relay_options options_of(const relay_arguments& with) {
     return made;
 }
 
-// Without what may hold a password.
-std::string kind(const std::string& url) {
-    return url.substr(0, url.find(':'));
-}
-
 void say_end(const outbox::relay_metrics::values& did) {
     std::cerr << "semel relay: delivered " << did.delivered << ", to be tried again " << did.retried
               << ", dead letters " << did.dead << ", given back " << did.returned << '\n';
@@ -71,10 +68,12 @@ void run(const relay_arguments& with) {
                                       .ack = with.archive ? outbox::on_ack::archive
                                                           : outbox::on_ack::remove};
     std::vector<outbox::table_opener> tables;
-    for (const std::string& url : with.stores) {
+    for (const std::string& one : with.stores) {
+        const std::string url = given_url("--store", one);
         tables.emplace_back([url, table] { return outbox::open_table(url, table); });
     }
-    const auto sinks = [&] { return outbox::open_sink(with.sink, {.log = options.log}); };
+    const std::string sink = given_sink("--sink", with.sink);
+    const auto sinks = [&] { return outbox::open_sink(sink, {.log = options.log}); };
     if (with.once) {
         const auto running = opened(outbox::relay::start(tables, sinks, options));
         running->wait();
@@ -83,8 +82,8 @@ void run(const relay_arguments& with) {
     signals stop{SIGTERM, SIGINT};
     const auto running = opened(outbox::relay::start(tables, sinks, options));
     // Standard output may be the sink.
-    std::cerr << "semel relay: from " << kind(with.stores.front())
-              << (with.stores.size() > 1 ? " and others" : "") << " to " << kind(with.sink) << ", "
+    std::cerr << "semel relay: from " << shown_url(given_url("--store", with.stores.front()))
+              << (with.stores.size() > 1 ? " and others" : "") << " to " << shown_url(sink) << ", "
               << with.mode << std::endl;
     static_cast<void>(stop.next());
     stop.release();
@@ -129,10 +128,14 @@ void add_relay_command(CLI::App& tool) {
     const auto with = std::make_shared<relay_arguments>();
     CLI::App* const command =
         tool.add_subcommand("relay", "carry events from outbox tables to a sink");
-    command->add_option("--store", with->stores, "where the outbox is; several are served at once")
+    command
+        ->add_option("--store", with->stores,
+                     std::string{"where the outbox is; several are served at once"} + or_reference)
         ->required()
         ->type_name("URL");
-    command->add_option("--sink", with->sink, "as in stdout: or file:events.jsonl")
+    command
+        ->add_option("--sink", with->sink,
+                     "as in stdout: or file:events.jsonl; or env:NAME, where the URL is read from")
         ->required()
         ->type_name("URL");
     command->add_option("--prefix", with->prefix, "of the tables; the URL's own goes first")

@@ -6,9 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/shown_url.hpp"
 #include "edge/admin/metrics.hpp"
 #include "http_probe.hpp"
+#include "log/key_secret.hpp"
 #include "opened.hpp"
+#include "start_advice.hpp"
 
 namespace semel::app {
 service::service(config::config with)
@@ -16,8 +19,11 @@ service::service(config::config with)
       log_(make_spdlog_logger({.level = config_.log.level, .format = config_.log.format})),
       timers_(make_system_runtime()),
       tokens_(std::make_shared<config::live_tokens>()),
+      security_(log_),
       mismatches_(std::make_shared<edge::mismatch_log>()) {
     show_keys(config_.log.keys);
+    hash_keys_with(config_.log.key_secret.text);
+    if (!config_.store.keys.empty()) forbid_core_dumps();
     if (!config_.tenants.tokens.empty()) read_tokens();
     const auto note = [to = mismatches_](const mismatch_seen& it) { to->add(it); };
     auto engine_with = engine_options_of(config_, log_);
@@ -27,6 +33,7 @@ service::service(config::config with)
     if (config_.center.enabled) {
         auto center_with = center_options_of(config_, tokens_);
         center_with.on_mismatch = note;
+        center_with.watch = [this](const edge::security_event& one) { security_.add(one); };
         center_.emplace(engine_->records(), *timers_, std::move(center_with));
         auto options = server_options_of(config_, log_, config_.center.listen);
         options.body_bytes_max = config_.center.body_bytes_max;
@@ -39,12 +46,14 @@ service::service(config::config with)
         gateway_ = opened(edge::gateway::start(std::move(options), *engine_));
     }
     relays_.emplace(config_, log_);
+    for (const std::string& one : start_advice(config_)) log_warning(*log_, one);
     start_housekeeping();
     if (!config_.server.admin_listen.empty()) open_admin();
 }
 
 void service::open_admin() {
-    edge::admin_options pages{.metrics = [this] { return metrics(); }};
+    edge::admin_options pages{.metrics = [this] { return metrics(); },
+                              .notes = [this] { return notes(); }};
     if (config_.server.metrics_token) {
         pages.may_see_metrics = [tokens = tokens_](std::string_view token) {
             const auto gives = tokens->find(token);
@@ -55,6 +64,7 @@ void service::open_admin() {
         auto with = console_options_of(config_, tokens_);
         with.numbers = [this] { return numbers(); };
         with.mismatches = mismatches_;
+        with.watch = [this](const edge::security_event& one) { security_.add(one); };
         with.outbox = relays_->desk();
         console_.emplace(engine_->records(), *timers_, std::move(with));
         pages.others = console_->requests();
@@ -101,15 +111,13 @@ std::string service::about() const {
         text += "semel serve: center " + scheme + center_server_->address().text() + "\n";
     }
     for (const config::relay_entry& one : config_.relays) {
-        const std::string& url = one.sink.text; // which may hold a password
-        text += "semel serve: relay to " + url.substr(0, url.find(':')) + "\n";
+        text += "semel serve: relay to " + shown_url(one.sink.text) + "\n";
     }
     if (admin_server_) {
         text += "semel serve: admin " + admin_url() + "\n";
     }
     if (console_) text += "semel serve: console " + console_url() + "\n";
-    const std::string& url = config_.store.url.text;
-    return text + "semel serve: store " + url.substr(0, url.find(':')) + "\n";
+    return text + "semel serve: store " + shown_url(config_.store.url.text) + "\n";
 }
 
 std::string service::console_url() const {
@@ -136,6 +144,33 @@ void service::read_tokens() {
                     {{"file", config_.tenants.tokens}});
     }
     log_info(*log_, "tokens read", {{"count", file.lines.size()}});
+    note_changes(file.lines);
+    tokens_read_.add();
+    tokens_count_ = file.lines.size();
+    tokens_old_ = false;
+}
+
+// `semel token` changes a file and has no log: what it did is noted where it takes effect.
+void service::note_changes(const std::vector<config::token_line>& now) {
+    std::map<std::string, http::grant> next;
+    for (const config::token_line& one : now) next.emplace(one.id(), one.gives);
+    const auto say = [&](std::string_view what, const auto& one) {
+        log_info(*log_, what,
+                 {{"token", one.first},
+                  {"tenant", one.second.tenant},
+                  {"scopes", http::to_string(one.second.may)}});
+    };
+    const auto& before = tokens_by_id_;
+    for (const auto& one : next) {
+        const auto old = before.find(one.first);
+        if (tokens_read_.get() > 0 && (old == before.end() || old->second != one.second)) {
+            say("token is in effect", one);
+        }
+    }
+    for (const auto& one : before) {
+        if (!next.contains(one.first)) say("token is revoked", one);
+    }
+    tokens_by_id_ = std::move(next);
 }
 
 void service::reload_tokens() {
@@ -143,8 +178,16 @@ void service::reload_tokens() {
     try {
         read_tokens();
     } catch (const std::exception& why) {
+        tokens_not_read_.add();
+        tokens_old_ = true;
         log_error(*log_, "tokens not read; those before stay in effect", {{"why", why.what()}});
     }
+}
+
+std::string service::notes() const {
+    if (!tokens_old_) return "";
+    return "tokens: the file could not be read again; those before it changed stay in effect, "
+           "revoked ones too\n";
 }
 
 // Both listeners are closed before either is waited for: while one finishes its last requests the
@@ -207,6 +250,12 @@ std::string service::metrics() const {
     if (reconciler_) edge::write(page, reconciler_->counts());
     edge::write(page, relays_->metrics());
     edge::write(page, alerts_->counts());
+    if (!config_.tenants.tokens.empty()) {
+        edge::write(page, edge::token_counts{.read = tokens_read_.get(),
+                                             .not_read = tokens_not_read_.get(),
+                                             .in_effect = tokens_count_});
+    }
+    if (console_ || center_) edge::write(page, security_.counts());
     std::vector<edge::served_counts> listeners;
     if (gateway_) {
         const edge::gateway_counts counts = gateway_->counts();

@@ -14,6 +14,7 @@
 #include "edge/gateway/gateway.hpp"
 #include "edge/server/server.hpp"
 #include "relays.hpp"
+#include "security_log.hpp"
 #include "semel/engine.hpp"
 #include "semel/log.hpp"
 #include "semel/reconciler.hpp"
@@ -42,10 +43,12 @@ public:
 
 private:
     void read_tokens();
+    void note_changes(const std::vector<config::token_line>& now);
     void start_housekeeping();
     void open_admin();
     [[nodiscard]] std::string admin_url() const;
     [[nodiscard]] std::string metrics() const;
+    [[nodiscard]] std::string notes() const; // of /ready
     [[nodiscard]] semel::traffic traffic() const;
     [[nodiscard]] edge::console_numbers numbers() const;
 
@@ -54,7 +57,12 @@ private:
     const std::shared_ptr<logger> log_;
     const std::shared_ptr<runtime> timers_; // shared by nobody else; see the center's contract
     store_meters meters_;
-    const std::shared_ptr<config::live_tokens> tokens_;    // shared with the gateway and the center
+    const std::shared_ptr<config::live_tokens> tokens_; // shared with the gateway and the center
+    counter tokens_read_, tokens_not_read_;
+    std::map<std::string, http::grant> tokens_by_id_; // as last read; of who calls reload_tokens()
+    std::atomic<std::size_t> tokens_count_ = 0;
+    std::atomic<bool> tokens_old_ = false; // the last reading has failed
+    security_log security_;
     const std::shared_ptr<edge::mismatch_log> mismatches_; // shared with engine, center, console
     std::optional<semel::engine> engine_;
     std::optional<edge::center> center_;

@@ -2,6 +2,7 @@
 
 #include "configuration.hpp"
 #include "opened.hpp"
+#include "url_argument.hpp"
 
 namespace semel::app {
 
@@ -10,7 +11,8 @@ void add_store_options(CLI::App& command, store_arguments& with) {
     auto* const config =
         command.add_option("--config", with.config, "the file of `semel serve`, for its store");
     config->capture_default_str()->type_name("FILE")->group(group);
-    auto* const store = command.add_option("--store", with.store, "as in postgres://host/database");
+    auto* const store = command.add_option(
+        "--store", with.store, std::string{"as in postgres://host/database"} + or_reference);
     store->type_name("URL")->group(group)->excludes(config);
     command.add_option("--prefix", with.prefix, "of the tables")
         ->capture_default_str()
@@ -23,7 +25,7 @@ std::unique_ptr<opened_store> open_records(const store_arguments& with) {
     if (with.store.empty()) {
         made->config = load_config(with.config);
     } else {
-        made->config.store.url = {.written = with.store, .text = with.store};
+        made->config.store.url = {.written = with.store, .text = given_url("--store", with.store)};
         made->config.store.table_prefix = with.prefix;
     }
     made->config.store.cache_bytes = 0;

@@ -91,7 +91,7 @@ void add_token_commands(CLI::App& tool) {
 
     CLI::App* const make_one = add("new", "Print a new token once, and keep its hash");
     make_one->add_option("--tenant", with->tenant, "whose keys it is for")->required();
-    make_one->add_option("--scope", with->scopes, "what it may do: use, read, admin")
+    make_one->add_option("--scope", with->scopes, "what it may do: use, read, operate, admin")
         ->capture_default_str();
     make_one->add_option("--comment", with->comment, "who has it, for instance");
     make_one->callback([with] { make(*with); });

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "config/load.hpp"
+#include "edge/console/sessions.hpp"
 #include "semel/decorators.hpp"
 #include "semel/open.hpp"
 
@@ -91,9 +92,13 @@ edge::server_options server_options_of(const config::config& from,
     made.heads.hosts = server.hosts;
     made.heads.limits.head_bytes_max = server.head_bytes_max;
     if (!server.tls_certificate.empty()) {
-        made.tls = edge::tls_server_options{.certificate_file = server.tls_certificate,
-                                            .key_file = server.tls_key,
-                                            .client_ca_file = server.tls_client_ca};
+        made.tls = edge::tls_server_options{
+            .certificate_file = server.tls_certificate,
+            .key_file = server.tls_key,
+            .client_ca_file = server.tls_client_ca,
+            .client = server.tls_client_required
+                          ? edge::tls_server_options::client_certificate::required
+                          : edge::tls_server_options::client_certificate::optional};
     }
     return made;
 }
@@ -160,14 +165,37 @@ edge::center_options center_options_of(const config::config& from,
     return made;
 }
 
+namespace {
+
+// The same on all instances with the same tokens and keys, so that any of them behind a balancer
+// goes on with a search. Who has one token knows one hash only, and cannot make the others up; with
+// so little that one token is all of it, an instance uses its own random bytes.
+std::function<std::string()> cursor_secret(const std::shared_ptr<const config::live_tokens>& tokens,
+                                           const std::vector<encryption_key>& keys) {
+    std::string fixed;
+    for (const encryption_key& one : keys) fixed += one.secret;
+    return [tokens, fixed, own = edge::random_bytes()] {
+        const auto now = tokens->get();
+        const std::string& salt = fixed.empty() && now->size() < 2 ? own : fixed;
+        const fingerprint all = fingerprint::raw(now->digest().hex() + salt);
+        return std::string{all.as_string_view()};
+    };
+}
+
+} // namespace
+
 edge::console_options console_options_of(const config::config& from,
                                          const std::shared_ptr<const config::live_tokens>& tokens) {
-    edge::console_options made{.configuration = config::show(from),
-                               .version = SEMEL_VERSION,
-                               .store =
-                                   from.store.url.text.substr(0, from.store.url.text.find(':')),
-                               .limits = from.limits,
-                               .session = from.console.session};
+    edge::console_options made{
+        .configuration = config::show(from),
+        .version = SEMEL_VERSION,
+        .store = from.store.url.text.substr(0, from.store.url.text.find(':')),
+        .limits = from.limits,
+        .session = from.console.session,
+        .idle = from.console.idle,
+        .cookie = from.console.secure_cookie ? edge::console_options::cookies::secure
+                                             : edge::console_options::cookies::plain,
+        .cursor_secret = cursor_secret(tokens, from.store.keys)};
     made.grant_of = [tokens](std::string_view token) { return tokens->find(token); };
     made.grant_of_hash = [tokens](const fingerprint& hash) { return tokens->find(hash); };
     using results = edge::console_operation::results;

@@ -55,6 +55,9 @@ private:
         if (server.tls_certificate.empty() && !server.tls_client_ca.empty()) {
             say("server.tls_client_ca", "needs server.tls_certificate");
         }
+        if (server.tls_client_required && server.tls_client_ca.empty()) {
+            say("server.tls_client_required", "needs server.tls_client_ca");
+        }
         if (server.tls_certificate.empty() != server.tls_key.empty()) {
             say("server.tls_certificate", "and server.tls_key must be given together");
         }

@@ -30,6 +30,7 @@ struct server_section {
     std::string tls_certificate = {};
     std::string tls_key = {};
     std::string tls_client_ca = {};
+    bool tls_client_required = false;
     std::size_t connections_max = 10'000;
     std::size_t connections_per_address_max = 2'500; // 0: no bound
     std::size_t head_bytes_max = std::size_t{32} << 10U;
@@ -90,12 +91,15 @@ struct limits_section : semel::limits {
 struct console_section {
     bool enabled = true;
     duration session = std::chrono::hours{8};
+    duration idle = std::chrono::hours{1};
+    bool secure_cookie = false;
 };
 
 struct log_section {
     log_level level = log_level::info;
     log_format format = log_format::pretty;
     keys_in_logs keys = keys_in_logs::hashed;
+    secret key_secret = {}; // empty: none
 };
 
 // How long records stay in doubt before something happens; see semel/reconciler.hpp.

@@ -45,6 +45,19 @@ field keys_field(key about, store_section& to) {
     return made;
 }
 
+field secret_field(key about, secret& to) {
+    field made = url_field(std::move(about), to);
+    made.type = "text";
+    made.take = [&to, read = made.take](const value& from, const surroundings& around) {
+        const auto got = detail::one_text(from);
+        const auto* text = std::get_if<std::string>(&got);
+        if (text == nullptr || text->empty() || is_reference(*text)) return read(from, around);
+        return complaint{R"(must be "file:/path" or "env:NAME")"};
+    };
+    made.shown = [&to] { return detail::quoted(to.written); };
+    return made;
+}
+
 fields server_fields(server_section& to) {
     return {
         text_field({"listen", "address and port for clients"}, to.listen),
@@ -69,6 +82,8 @@ fields server_fields(server_section& to) {
         text_field({"tls_client_ca", "PEM file of the authority of client certificates; a client "
                                      "that shows one is trusted. Empty: none is asked for"},
                    to.tls_client_ca),
+        flag_field({"tls_client_required", "refuse clients without such a certificate"},
+                   to.tls_client_required),
         count_field({"connections_max", "connections at the same time"}, to.connections_max),
         count_field(
             {"connections_per_address_max",
@@ -171,7 +186,11 @@ fields center_fields(center_section& to) {
 fields console_fields(console_section& to) {
     return {
         flag_field({"enabled", "serve the console and its API on server.admin_listen"}, to.enabled),
-        duration_field({"session", "how long somebody stays signed in"}, to.session),
+        duration_field({"session", "how long a session lasts at most"}, to.session),
+        duration_field({"idle", "and how long without a request"}, to.idle),
+        flag_field({"secure_cookie", "browsers send the session's cookie over TLS only, and only "
+                                     "to this host; for a proxy in front that has TLS"},
+                   to.secure_cookie),
     };
 }
 
@@ -245,6 +264,11 @@ fields log_fields(log_section& to) {
         choice_field<keys_in_logs>(
             {"keys", "whether lines have the first digits of a key's hash or the key itself"},
             to.keys, {{"hashed", keys_in_logs::hashed}, {"plain", keys_in_logs::plain}}),
+        secret_field({"key_secret", "\"file:/path\" or \"env:NAME\", a secret under which keys are "
+                                    "hashed for logs, so that nobody finds a key by trying. The "
+                                    "same on all instances. Empty: hashes that are the same "
+                                    "everywhere"},
+                     to.key_secret),
     };
 }
 

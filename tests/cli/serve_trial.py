@@ -340,6 +340,36 @@ class Trial(unittest.TestCase):
             lambda: self.semel.center("/v1/begin", begin, token).status == 401))
         self.assertEqual(self.semel.center("/v1/records/PAY/none").status, 404)
 
+    def test_tokens_that_cannot_be_read_again_are_noticed(self):
+        def ready():
+            return call(self.semel.urls["admin"] + "/ready").body.decode()
+
+        self.assertEqual(ready(), "ready\n")
+        with open(self.semel.tokens, encoding="utf-8") as file:
+            good = file.read()
+        with open(self.semel.tokens, "w", encoding="utf-8") as file:
+            file.write("nonsense\n")
+
+        self.semel.process.send_signal(signal.SIGHUP)
+        self.assertTrue(eventually(lambda: "tokens: the file could not be read" in ready()))
+        self.assertIn('semel_tokens_read_total{outcome="failed"} 1\n', self.metrics())
+        self.assertEqual(self.semel.center("/v1/records/PAY/none").status, 404)
+
+        with open(self.semel.tokens, "w", encoding="utf-8") as file:
+            file.write(good)
+        self.semel.process.send_signal(signal.SIGHUP)
+        self.assertTrue(eventually(lambda: ready() == "ready\n"))
+
+    def test_who_came_in_is_counted(self):
+        self.assertEqual(self.semel.center("/v1/records/PAY/none", token="semel_no").status, 401)
+        url = self.semel.urls["admin"] + "/admin/api/v1/session"
+        self.assertEqual(call(url, {"token": "semel_no"}).status, 401)
+        self.assertEqual(call(url, {"token": self.semel.use}).status, 200)
+
+        metrics = self.metrics()
+        for event in ("token_refused", "sign_in_refused", "signed_in"):
+            self.assertIn(f'semel_security_events_total{{event="{event}"}} 1\n', metrics)
+
     def test_sigterm_answers_who_waits_and_exits_with_0(self):
         begin = {"operation": "PAY", "key": "d", "wait": "20s"}
         self.semel.center("/v1/begin", begin)

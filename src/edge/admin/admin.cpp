@@ -22,6 +22,10 @@ http::response not_ready(const admin::parts& of, std::string why) {
                              of.options.problems);
 }
 
+http::response ready_page(const admin::parts& of) {
+    return text_page("text/plain", "ready\n" + (of.options.notes ? of.options.notes() : ""));
+}
+
 // The answer of the store or the end of its time, whichever comes first.
 struct readiness {
     std::atomic<bool> told = false;
@@ -43,11 +47,10 @@ void check_ready(const std::shared_ptr<admin::parts>& of, reply answer) {
     });
     // A record of nobody's: the look-up goes all the way and changes nothing.
     const record_id nobody{.tenant = "semel", .operation = "ready", .key = "ready"};
-    of->records.submit({.id = nobody, .what = commands::lookup{}},
-                       [of, waits](result<semel::reply> got) {
-                           waits->tell(got ? text_page("text/plain", "ready\n")
-                                           : not_ready(*of, "the store cannot be asked"));
-                       });
+    of->records.submit(
+        {.id = nobody, .what = commands::lookup{}}, [of, waits](result<semel::reply> got) {
+            waits->tell(got ? ready_page(*of) : not_ready(*of, "the store cannot be asked"));
+        });
 }
 
 http::response metrics_page(const admin::parts& of, const http::request_head& head) {

@@ -20,6 +20,8 @@ struct admin_options {
     std::function<std::string()> metrics = {};
     // Whether this bearer token may see them. Called as above. None: nobody is asked for one.
     std::function<bool(std::string_view token)> may_see_metrics = {};
+    // What an operator should know although it is ready: lines for /ready. As above.
+    std::function<std::string()> notes = {};
     // Whatever is none of these pages. None: not found.
     handler others = {};
     // How long the store may take to be called ready.

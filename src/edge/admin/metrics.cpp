@@ -213,6 +213,23 @@ void write(metrics_text& to, const alert_counts& from) {
                   {"alerts_send_failed_total", "Alerts it did not.", from.send_failed}});
 }
 
+void write(metrics_text& to, const token_counts& from) {
+    to.counter("tokens_read_total", "Times the file of tokens was read.");
+    to.value(from.read, {{"outcome", "ok"}});
+    to.value(from.not_read, {{"outcome", "failed"}});
+    gauges(to, {{"tokens", "Tokens in effect.", from.in_effect}});
+}
+
+void write(metrics_text& to, const security_counts& from) {
+    to.counter("security_events_total", "Sign-ins, and tokens and requests that were refused.");
+    for (std::size_t i = 0; i < from.seen.size(); ++i) {
+        const auto kind = static_cast<security_event::kind>(i);
+        to.value(from.seen.at(i), {{"event", name(kind)}});
+    }
+    counters(to, {{"security_events_unlogged_total", "Of them, without a line in the log.",
+                   from.unlogged}});
+}
+
 void write(metrics_text& to, const std::vector<served_counts>& from) {
     struct family {
         std::string_view name, help;

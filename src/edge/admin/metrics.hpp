@@ -1,12 +1,14 @@
 // What each part has counted, as metrics. Pure.
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
 #include "edge/admin/metrics_text.hpp"
 #include "edge/center/center.hpp"
 #include "edge/gateway/options.hpp"
+#include "edge/server/security_event.hpp"
 #include "semel/encrypted.hpp"
 #include "semel/engine.hpp"
 #include "semel/metrics.hpp"
@@ -32,6 +34,19 @@ struct alert_counts {
     std::uint64_t send_failed = 0; // given up
 };
 void write(metrics_text& to, const alert_counts& from);
+// Of the file of tokens: how often it was read, at the start too, and how many tokens hold.
+struct token_counts {
+    std::uint64_t read = 0;
+    std::uint64_t not_read = 0; // those before stayed in effect
+    std::uint64_t in_effect = 0;
+};
+void write(metrics_text& to, const token_counts& from);
+// Of those who came in and were turned away at the console and the center.
+struct security_counts {
+    std::array<std::uint64_t, security_event_kinds> seen = {}; // by security_event::kind
+    std::uint64_t unlogged = 0;                                // of them: there were too many lines
+};
+void write(metrics_text& to, const security_counts& from);
 // `listener` tells servers apart: "gateway", "center", "admin".
 struct served_counts {
     std::string_view listener;

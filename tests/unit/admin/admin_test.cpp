@@ -96,6 +96,19 @@ TEST(Admin, IsNotReadyWhenTheStoreCannotBeAskedOrIsLate) {
     EXPECT_THAT(late->body, HasSubstr("does not answer in time"));
 }
 
+TEST(Admin, SaysWhatAnOperatorShouldKnowAlthoughItIsReady) {
+    support::manual_runtime timers;
+    const auto store = make_memory_store();
+    admin_options with;
+    with.notes = [] { return std::string{"tokens: old\n"}; };
+    admin pages{*store, timers, std::move(with)};
+
+    const auto ready = ask(pages, "/ready");
+
+    EXPECT_EQ(ready->status, 200);
+    EXPECT_EQ(ready->body, "ready\ntokens: old\n");
+}
+
 TEST(Admin, IsNotReadyWhileItDrains) {
     support::manual_runtime timers;
     const auto store = make_memory_store();
