@@ -61,18 +61,18 @@ TEST_F(Secrets, AReferenceThatLeadsNowhereIsNamed) {
 // One that every parser takes: the last @ counts. Port 1 answers nothing.
 TEST_F(Secrets, NoErrorRepeatsAPassword) {
     for (const std::string scheme : {"redis", "mysql", "postgres", "nats", "amqp", "http"}) {
-        for (const std::string end : {"@127.0.0.1:1/0", "@127.0.0.1:1/0?Qlanes=Z", "@127.0.0.1:Q/0",
-                                      "@127.0.0.1:1/d?lanes=QZ&connect_timeout_ms=50", ""}) {
-            const std::string given = scheme + "://u:Q/Q@Z&?:Z#" + end;
-            const std::string coded = scheme + "://u:Q%2FQ%40Z" + end;
-            for (const std::string& url : {given, coded}) {
+        for (const std::string end : {"@127.0.0.1:1/0", "@127.0.0.1:1/0?Vlanes=Z", "@127.0.0.1:V/0",
+                                      "@127.0.0.1:1/d?lanes=0"}) {
+            const std::string given = scheme + "://u:V/V@Z&?:Z#" + end;
+            const std::string coded = scheme + "://u:V%2FV%40Z" + end;
+            for (const std::string& url : {given, coded, scheme + "://u:V%2FV%40:Z"}) {
                 const tool_run records = run_tool({"records", "list", "--store", url});
                 const tool_run relay =
                     run_tool({"relay", "--once", "--store", "memory:", "--sink", url});
 
                 EXPECT_NE(records.exit_code, 0);
-                EXPECT_EQ(records.err.find_first_of("QZ"), std::string::npos) << records.err;
-                EXPECT_EQ(relay.err.find_first_of("QZ"), std::string::npos) << relay.err;
+                EXPECT_EQ(records.err.find_first_of("VZ"), std::string::npos) << records.err;
+                EXPECT_EQ(relay.err.find_first_of("VZ"), std::string::npos) << relay.err;
             }
         }
     }

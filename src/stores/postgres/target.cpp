@@ -77,6 +77,9 @@ result<target> read_target(const target_options& options) {
     }
     for (const auto& [name, value] : made.settings) {
         int seconds = 0;
+        // libpq would repeat it, and where the "@" is missing it is the password.
+        const bool digits = value.find_first_not_of("0123456789,") == std::string::npos;
+        if (name == "port" && !digits) return unreadable("");
         if (name != "connect_timeout") continue;
         std::from_chars(value.data(), value.data() + value.size(), seconds);
         if (seconds > 0) made.connect_timeout = std::chrono::seconds{seconds};
