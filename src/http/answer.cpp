@@ -1,7 +1,9 @@
 // From what came of the work to its record, and from the record to an answer.
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "http/header_rules.hpp"
 #include "http/own_outcome.hpp"
 #include "http/text.hpp"
 #include "semel/assert.hpp"
@@ -25,6 +27,10 @@ std::optional<int> status_in(std::string_view error) {
     if (!status || *status < 400 || *status > 599) return std::nullopt;
     return static_cast<int>(*status);
 }
+
+// What they say is about this record. A service that has records of its own says it about others.
+constexpr std::array<std::string_view, 4> own_words = {
+    "Idempotent-Replayed", "Idempotency-Expires", "Idempotency-Stored", "Idempotency-Protected"};
 
 const problem_options& problems_of(const protected_call& call) {
     return call.within.options().problems;
@@ -72,7 +78,8 @@ settled settle_one(const protected_call& call, full_answer&& with) {
         dispose(call.how->statuses, call.how->responses, own.status, with.so_far);
     detail::work_end end = end_of(call, own, becomes);
     remove_hop_by_hop(own.headers);
-    own.headers.remove_if([](const header& line) { return !fit_for_wire(line); });
+    own.headers.remove_if(
+        [](const header& line) { return !fit_for_wire(line) || is_one_of(line.name, own_words); });
     return {.end = std::move(end), .own = std::move(own)};
 }
 
@@ -124,6 +131,9 @@ response replay(const protected_call& call, const raw_outcome& outcome) {
     if (!known) return answered(call, {.kind = problem_kind::result_unreadable});
     response answer =
         outcome.result.kind == result_kind::tombstone ? not_kept(call, *known) : *std::move(known);
+    // A replay is meant for one client. Records from before Cache-Control was kept have none
+    // either.
+    if (!answer.headers.contains("Cache-Control")) answer.headers.add("Cache-Control", "no-store");
     mark(answer, call, outcome);
     return answer;
 }

@@ -68,15 +68,33 @@ constexpr std::array<std::string_view, 37> momentary = {
 constexpr std::array<std::string_view, 4> momentary_prefixes = {"ratelimit", "x-ratelimit",
                                                                 "x-rate-limit", "x-b3-"};
 
-constexpr std::array<std::string_view, 9> kept = {"Content-Type",
-                                                  "Content-Encoding",
-                                                  "Content-Language",
-                                                  "Content-Location",
-                                                  "Content-Disposition",
-                                                  "Location",
-                                                  "ETag",
-                                                  "Last-Modified",
-                                                  "Link"};
+constexpr std::array<std::string_view, 20> kept = {
+    "Content-Type",
+    "Content-Encoding",
+    "Content-Language",
+    "Content-Location",
+    "Content-Disposition",
+    "Location",
+    "ETag",
+    "Last-Modified",
+    "Link",
+    // who may keep the answer
+    "Cache-Control",
+    "Vary",
+    // what a browser may do with it
+    "Content-Security-Policy",
+    "Content-Security-Policy-Report-Only",
+    "X-Content-Type-Options",
+    "X-Frame-Options",
+    "Referrer-Policy",
+    "Strict-Transport-Security",
+    "Cross-Origin-Resource-Policy",
+    "Cross-Origin-Opener-Policy",
+    "Cross-Origin-Embedder-Policy",
+};
+
+// Who may read it, all of one family.
+constexpr std::string_view kept_prefix = "access-control-";
 
 bool has_momentary_prefix(std::string_view name) {
     const std::string low = lowered(name);
@@ -118,6 +136,7 @@ header_list kept_headers(const header_list& headers, const replay_options& optio
     header_list some;
     for (const header& line : headers) {
         const bool wanted = is_one_of(line.name, kept) ||
+                            lowered(line.name).starts_with(kept_prefix) ||
                             (is_one_of(line.name, options.headers) && !never_replayed(line.name));
         if (!wanted || !fit_for_wire(line)) continue;
         if (!connection_names(connection, line.name)) some.add(line.name, line.value);

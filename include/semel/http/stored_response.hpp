@@ -15,7 +15,10 @@ namespace semel::http {
 
 struct replay_options {
     // Beside Content-Type, Content-Encoding, Content-Language, Content-Location,
-    // Content-Disposition, Location, ETag, Last-Modified and Link.
+    // Content-Disposition, Location, ETag, Last-Modified, Link, Cache-Control, Vary, the headers
+    // that tell a browser what it may do with an answer (Content-Security-Policy,
+    // X-Content-Type-Options, X-Frame-Options, Referrer-Policy, Strict-Transport-Security,
+    // Cross-Origin-…) and Access-Control-….
     std::vector<std::string> headers = {};
 };
 

@@ -351,5 +351,30 @@ TEST(R27_MayPass, NotForAnyOtherReason) {
     }
 }
 
+TEST(Answer, AReplayHasTheCacheControlOfTheFirstAnswerOrNoStore) {
+    const protected_call call = call_of();
+    response first = created();
+    EXPECT_EQ(*answer_for(call, replay_of(call, first)).headers.find("Cache-Control"), "no-store");
+
+    first.headers.add("Cache-Control", "private, max-age=5");
+    const response again = answer_for(call, replay_of(call, first));
+
+    EXPECT_EQ(again.headers.count("Cache-Control"), 1U);
+    EXPECT_EQ(*again.headers.find("Cache-Control"), "private, max-age=5");
+}
+
+// Behind this gateway there may be another one, or a service with keys of its own.
+TEST(Settle, WhatTheServiceSaysAboutItsOwnRecordsIsNotSaidAboutThis) {
+    response got = created();
+    got.headers.add("Idempotent-Replayed", "true");
+    got.headers.add("idempotency-stored", "false");
+    got.headers.add("Idempotency-Expires", "Sun, 06 Nov 1994 08:49:37 GMT");
+    got.headers.add("Idempotency-Protected", "false");
+
+    const settled done = settle(call_of(), full_answer{got});
+
+    EXPECT_EQ(done.own, created());
+}
+
 } // namespace
 } // namespace semel::http::answer_test

@@ -75,10 +75,23 @@ TEST(StoredResponse, ExactlyAtTheLimitIsKept) {
 }
 
 TEST(R13_StoredResponse, KeepsWhatDescribesTheResultAndNothingOfTheMoment) {
-    const header_list wanted = {
-        {"Content-Type", "text/plain"}, {"ETag", "\"1\""},      {"location", "/x"},
-        {"Content-Encoding", "gzip"},   {"Last-Modified", "x"}, {"Link", "<a>; rel=next"},
-        {"Link", "<b>; rel=prev"}};
+    const header_list wanted = {{"Content-Type", "text/plain"},
+                                {"ETag", "\"1\""},
+                                {"location", "/x"},
+                                {"Content-Encoding", "gzip"},
+                                {"Last-Modified", "x"},
+                                {"Link", "<a>; rel=next"},
+                                {"Link", "<b>; rel=prev"},
+                                {"Cache-Control", "no-store, private"},
+                                {"Vary", "Origin"},
+                                {"Content-Security-Policy", "default-src 'none'"},
+                                {"X-Content-Type-Options", "nosniff"},
+                                {"X-Frame-Options", "DENY"},
+                                {"Referrer-Policy", "no-referrer"},
+                                {"Strict-Transport-Security", "max-age=1"},
+                                {"Cross-Origin-Resource-Policy", "same-site"},
+                                {"access-control-allow-origin", "https://shop.example"},
+                                {"Access-Control-Expose-Headers", "Location"}};
     header_list all = wanted;
     for (const char* gone : {"Set-Cookie",
                              "Date",
