@@ -35,5 +35,11 @@ TEST(Trace, IsNoneWhereTheHeaderIsMalformed) {
     EXPECT_EQ(trace_in(capitals), "");
 }
 
+TEST(Trace, IsNoneWhereTheHeaderComesTwice) {
+    const std::string good = "00-" + std::string{trace} + "-b7ad6b7169203331-01";
+
+    EXPECT_EQ(trace_of(header_list{{"traceparent", good}, {"Traceparent", good}}), "");
+}
+
 } // namespace
 } // namespace semel::http
