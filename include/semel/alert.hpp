@@ -22,7 +22,7 @@ enum class alert_kind : std::uint8_t {
 
 enum class alert_state : std::uint8_t { firing, resolved };
 
-// No keys, no bodies.
+// No bodies; keys only as log lines have them.
 struct alert {
     alert_kind kind = alert_kind::stuck;
     alert_state state = alert_state::firing;
@@ -31,6 +31,9 @@ struct alert {
     double share = 0;           // of all, 0 to 1; rates only
     duration oldest = {};       // stuck and outbox_lag: how long the first of them waits
     std::string summary = {};   // one sentence for people
+    std::string tenant = {};    // stuck only: of the oldest record
+    std::string key = {};       // the same; the first digits of its hash, as in the log
+    std::string link = {};      // to the page of the console that shows more; empty: none is known
 };
 
 // What a webhook is sent: one JSON object.

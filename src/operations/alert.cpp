@@ -19,7 +19,7 @@ std::string percent(double share) {
     return number(share * 100) + " %";
 }
 
-// Operation names are the only text of others in an alert.
+// Names, links and keys may hold anything.
 void append_quoted(std::string& to, std::string_view text) {
     to += '"';
     for (const char c : text) {
@@ -36,6 +36,14 @@ void append_quoted(std::string& to, std::string_view text) {
         }
     }
     to += '"';
+}
+
+void append_member(std::string& to, std::string_view name, std::string_view text) {
+    if (text.empty()) return;
+    to += ",\"";
+    to += name;
+    to += "\":";
+    append_quoted(to, text);
 }
 
 double seconds(duration length) {
@@ -55,15 +63,15 @@ std::string to_json(const alert& what) {
     append_quoted(made, name(what.kind));
     made += ",\"state\":";
     append_quoted(made, what.state == alert_state::firing ? "firing" : "resolved");
-    if (!what.operation.empty()) {
-        made += ",\"operation\":";
-        append_quoted(made, what.operation);
-    }
+    append_member(made, "operation", what.operation);
     made += ",\"count\":" + std::to_string(what.count);
     made += ",\"share\":" + number(what.share);
     made += ",\"oldest_seconds\":" + number(seconds(what.oldest));
     made += ",\"summary\":";
     append_quoted(made, what.summary);
+    append_member(made, "tenant", what.tenant);
+    append_member(made, "key", what.key);
+    append_member(made, "link", what.link);
     return made + "}";
 }
 

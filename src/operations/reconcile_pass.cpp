@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "operations/chore_claim.hpp"
+#include "semel/log.hpp"
 
 namespace semel {
 namespace {
@@ -31,6 +32,17 @@ probe_answer ask_safely(const probe& which, const found_record& about) {
     } catch (...) {
         return probes::unknown{"the probe threw"};
     }
+}
+
+// "1 record of PAY is stuck, for 6 min".
+std::string stuck_summary(const std::string& operation, std::uint64_t count, duration oldest) {
+    using namespace std::chrono;
+    const std::string length =
+        oldest < minutes{2} ? std::to_string(duration_cast<seconds>(oldest).count()) + " s"
+                            : std::to_string(duration_cast<minutes>(oldest).count()) + " min";
+    if (count == 1) return "1 record of " + operation + " is stuck, for " + length;
+    return std::to_string(count) + " records of " + operation + " are stuck, the oldest for " +
+           length;
 }
 
 } // namespace
@@ -210,8 +222,10 @@ void reconcile_pass::tell(const found_record& one) {
     count(report_.alerted);
     const std::lock_guard lock{mutex_};
     telling& sum = to_tell_[one.id.operation];
-    ++sum.count;
-    sum.oldest = std::max(sum.oldest, lapsed_for(one.it, now_));
+    const duration lapsed = lapsed_for(one.it, now_);
+    if (++sum.count > 1 && lapsed <= sum.oldest) return;
+    sum.oldest = lapsed;
+    sum.of = one.id;
 }
 
 void reconcile_pass::send_alerts() {
@@ -221,9 +235,9 @@ void reconcile_pass::send_alerts() {
                          .operation = operation,
                          .count = sum.count,
                          .oldest = sum.oldest,
-                         .summary = std::to_string(sum.count) + " records of " + operation +
-                                    " are stuck, the oldest for " + std::to_string(minutes) +
-                                    " min"};
+                         .summary = stuck_summary(operation, sum.count, sum.oldest),
+                         .tenant = sum.of.tenant,
+                         .key = log_key(sum.of.key)};
         if (options_.log) {
             log_warning(
                 *options_.log, "records are stuck",

@@ -36,6 +36,7 @@ private:
     struct telling {
         std::uint64_t count = 0;
         duration oldest = {};
+        record_id of = {}; // the oldest
     };
 
     [[nodiscard]] const reconcile_rule& rule_of(const record_id& id) const;

@@ -59,5 +59,17 @@ TEST(Alert, IsOneObjectOfJson) {
               R"("share":0,"oldest_seconds":90,"summary":"3 records are stuck"})");
 }
 
+TEST(Alert, NamesTheOldestRecordAndThePageThatShowsMore) {
+    const alert one{.count = 1,
+                    .summary = "1 record is stuck",
+                    .tenant = "acme",
+                    .key = "1a2b",
+                    .link = "https://semel.internal/#/lapsed"};
+
+    EXPECT_TRUE(to_json(one).ends_with(R"("summary":"1 record is stuck","tenant":"acme",)"
+                                       R"("key":"1a2b","link":"https://semel.internal/#/lapsed"})"))
+        << to_json(one);
+}
+
 } // namespace
 } // namespace semel

@@ -1,3 +1,4 @@
+#include "semel/log.hpp"
 #include "semel/reconciler.hpp"
 
 #include <gmock/gmock.h>
@@ -79,7 +80,19 @@ TEST_F(Reconciler, TellsOnceAfterFiveMinutes) {
     EXPECT_EQ(alerts_[0].operation, "PAY");
     EXPECT_EQ(alerts_[0].count, 2);
     EXPECT_EQ(alerts_[0].oldest, 6min);
+    EXPECT_EQ(alerts_[0].summary, "2 records of PAY are stuck, the oldest for 6 min");
     EXPECT_TRUE(asked_.empty());
+}
+
+TEST_F(Reconciler, TellsOfOneRecordInTheSingular) {
+    abandon("a");
+
+    (void)pass(6min);
+
+    ASSERT_EQ(alerts_.size(), 1);
+    EXPECT_EQ(alerts_[0].summary, "1 record of PAY is stuck, for 6 min");
+    EXPECT_EQ(alerts_[0].key, log_key("a"));
+    EXPECT_FALSE(alerts_[0].tenant.empty());
 }
 
 TEST_F(Reconciler, StoresWhatTheProbeSaysAfterTenMinutes) {
