@@ -55,7 +55,9 @@ fault check_target(const request_head& head) {
     if (!plain) return refuse(head_fault::target, "the target holds a byte it must not");
     const auto segments = decoded_segments(head.path());
     if (!segments) return refuse(head_fault::target, "the path holds a malformed escape");
-    if (std::any_of(segments->begin(), segments->end(), is_dots)) {
+    const auto bare = without_parameters(head.path()); // "/..;/" is "/../" to some
+    if (std::any_of(segments->begin(), segments->end(), is_dots) ||
+        (bare && std::any_of(bare->begin(), bare->end(), is_dots))) {
         return refuse(head_fault::target, "the path holds a segment of dots");
     }
     return std::nullopt;

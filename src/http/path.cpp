@@ -50,6 +50,18 @@ std::optional<std::vector<std::string>> decoded_segments(std::string_view path) 
     return split(*plain);
 }
 
+std::optional<std::vector<std::string>> without_parameters(std::string_view path) {
+    if (path.find(';') == std::string_view::npos) return std::nullopt;
+    std::string plain;
+    bool skipped = false;
+    for (const char c : path) {
+        if (c == '/') skipped = false;
+        if (c == ';') skipped = true;
+        if (!skipped) plain += c;
+    }
+    return decoded_segments(plain);
+}
+
 std::vector<std::string> pattern_segments(std::string_view pattern) {
     return split(pattern);
 }
@@ -64,8 +76,10 @@ bool fits(const std::vector<std::string>& pattern, const std::vector<std::string
 }
 
 bool matches(std::string_view pattern, std::string_view path) {
+    const auto parts = pattern_segments(pattern);
     const auto segments = decoded_segments(path);
-    return segments && fits(pattern_segments(pattern), *segments);
+    const auto plain = without_parameters(path);
+    return segments && (fits(parts, *segments) || (plain && fits(parts, *plain)));
 }
 
 } // namespace semel::http

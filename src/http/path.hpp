@@ -12,6 +12,10 @@ namespace semel::http {
 // first), empty segments left out. None if an escape is malformed or hides a NUL.
 [[nodiscard]] std::optional<std::vector<std::string>> decoded_segments(std::string_view path);
 
+// The same without what follows a ';' in each segment, as servers of the Java family see them: they
+// take "/orders;v=1" for "/orders". None if the path has no ';'.
+[[nodiscard]] std::optional<std::vector<std::string>> without_parameters(std::string_view path);
+
 // The segments of a route's pattern, as written.
 [[nodiscard]] std::vector<std::string> pattern_segments(std::string_view pattern);
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "http/header_rules.hpp"
 #include "http/path.hpp"
 #include "http/text.hpp"
 #include "semel/http/exchange.hpp"
@@ -86,11 +87,13 @@ result<gate> gate::make(gate_options options) {
 const route* gate::find(std::string_view method, std::string_view path) const {
     const auto segments = decoded_segments(path);
     if (!segments) return nullptr;
+    const auto plain = without_parameters(path);
     const std::vector<route>& routes = rules_->options.routes;
     for (std::size_t i = 0; i < routes.size(); ++i) {
-        const auto& methods = routes[i].methods;
-        const bool served = std::find(methods.begin(), methods.end(), method) != methods.end();
-        if (served && fits(rules_->patterns[i], *segments)) return &routes[i];
+        // Methods have a case, but there are services that take "post" for POST.
+        if (!is_one_of(method, routes[i].methods)) continue;
+        const auto& pattern = rules_->patterns[i];
+        if (fits(pattern, *segments) || (plain && fits(pattern, *plain))) return &routes[i];
     }
     return nullptr;
 }

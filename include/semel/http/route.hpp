@@ -46,9 +46,10 @@ enum class store_outage : std::uint8_t {
 struct route {
     std::string operation = {}; // part of the record id; of one route only
     // Segments between slashes: text, `*` or `{name}` for any one, `**` last for any rest.
-    // "/orders/*/refunds", "/v1/**".
+    // "/orders/*/refunds", "/v1/**". A path fits with or without what follows a ';' in its
+    // segments.
     std::string path = "/**";
-    std::vector<std::string> methods = {"POST", "PATCH"};
+    std::vector<std::string> methods = {"POST", "PATCH"}; // in any case: some services take "post"
     key_need need = key_need::optional;
     key_options keys = {};
     profile responses = profile::only_2xx;

@@ -91,6 +91,8 @@ TEST(Framing, Targets) {
                                       "/x#frag"s,
                                       "/a\\b"s,
                                       "/a/../b"s,
+                                      "/a/..;/b"s,
+                                      "/a/.;x=1/b"s,
                                       "/.."s,
                                       "/a/./b"s,
                                       "/%2e%2e/b"s,
