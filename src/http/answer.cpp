@@ -143,7 +143,10 @@ response unavailable_answer(const protected_call& call, const raw_outcome& outco
     if (why == errc::corrupt) return answered(call, {.kind = problem_kind::result_unreadable});
     // Coming again does not help against what is wrong with the request or the configuration.
     if (why == errc::invalid_argument || why == errc::limit_exceeded) {
-        return answered(call, {.kind = problem_kind::unavailable, .status = 500});
+        return answered(call, {.kind = problem_kind::unavailable,
+                               .status = 500,
+                               .detail = "The server's limits do not allow this request. Sending "
+                                         "it again does not help; the server's log says more."});
     }
     return answered(
         call, {.kind = problem_kind::unavailable, .retry_after = problems_of(call).retry_after});

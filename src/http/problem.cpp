@@ -15,35 +15,62 @@ struct problem_text {
     int status;
     std::string_view title;
     std::string_view stripe_code; // empty: none
+    std::string_view advice;      // the detail of a problem that has none of its own
 };
 
+constexpr std::string_view again =
+    "Send the same request again, unchanged, after the time in Retry-After.";
+
 // In the order of problem_kind.
-constexpr std::array<problem_text, 22> texts = {{
-    {"request-malformed", 400, "The request is malformed", ""},
-    {"key-missing", 400, "This operation requires an Idempotency-Key", "idempotency_key_missing"},
-    {"key-malformed", 400, "The Idempotency-Key is malformed", "idempotency_key_invalid"},
-    {"key-too-long", 400, "The Idempotency-Key is too long", "idempotency_key_invalid"},
-    {"tenant-missing", 401, "The request names no tenant that is known", ""},
-    {"body-too-large", 413, "The body is larger than this operation allows", ""},
+constexpr std::array<problem_text, 23> texts = {{
+    {"request-malformed", 400, "The request is malformed", "",
+     "Correct the request and send it again."},
+    {"key-missing", 400, "This operation requires an Idempotency-Key", "idempotency_key_missing",
+     "Send a unique key with each new request, and the same key with its repeats."},
+    {"key-malformed", 400, "The Idempotency-Key is malformed", "idempotency_key_invalid",
+     "Send one key of printable ASCII, in double quotes."},
+    {"key-too-long", 400, "The Idempotency-Key is too long", "idempotency_key_invalid",
+     "Send a shorter key."},
+    {"key-reserved", 400, "The Idempotency-Key is reserved", "idempotency_key_invalid",
+     "The key has the form of one that is derived from a request, but from another one than this. "
+     "Send no key, or one of your own, such as a UUID."},
+    {"tenant-missing", 401, "The request names no tenant that is known", "",
+     "Authenticate in the way this server is configured for."},
+    {"body-too-large", 413, "The body is larger than this operation allows", "",
+     "Send a smaller body."},
     {"in-progress", 409, "A request with this Idempotency-Key is in progress",
-     "idempotency_key_in_use"},
-    {"in-doubt", 409, "Whether the request took effect is not known", "idempotency_in_doubt"},
-    {"mismatch", 422, "The Idempotency-Key was used with another request",
-     "idempotency_key_reused"},
-    {"failed", 500, "The request failed before and is not run again", "idempotency_failed"},
+     "idempotency_key_in_use", again},
+    {"in-doubt", 409, "Whether the request took effect is not known", "idempotency_in_doubt",
+     "Do not send the request under another key: it may have taken effect. An operator or the "
+     "service decides; a later repeat under the same key tells what was decided."},
+    {"mismatch", 422, "The Idempotency-Key was used with another request", "idempotency_key_reused",
+     "Send another request under another key. A repeat must be equal to the first request: method, "
+     "host, path, query, media type and body."},
+    {"failed", 500, "The request failed before and is not run again", "idempotency_failed",
+     "Remove the cause, then send a new request under a new key."},
     {"result-not-kept", 409, "The request was executed; its answer was not kept",
-     "idempotency_result_not_kept"},
-    {"unavailable", 503, "The request could not be checked for repetition", ""},
-    {"unconfirmed", 503, "The request was executed; its record is not confirmed yet", ""},
-    {"result-unreadable", 500, "The stored answer cannot be read", ""},
-    {"upstream-unreachable", 503, "The service could not be reached; nothing was executed", ""},
-    {"outcome-unknown", 504, "The service did not answer; the request may have taken effect", ""},
-    {"forbidden", 403, "The token does not allow that", ""},
-    {"not-found", 404, "There is no such thing", ""},
-    {"fenced-off", 409, "The attempt is no longer the record's", ""},
-    {"not-renewed", 409, "The attempt may not be kept alive any longer", ""},
-    {"limit-exceeded", 409, "The record has no room for more", ""},
-    {"overloaded", 503, "The server holds too many requests; nothing was executed", ""},
+     "idempotency_result_not_kept",
+     "Do not send it again under another key. Ask the service for what the request has made."},
+    {"unavailable", 503, "The request could not be checked for repetition", "", again},
+    {"unconfirmed", 503, "The request was executed; its record is not confirmed yet", "", again},
+    {"result-unreadable", 500, "The stored answer cannot be read", "",
+     "Do not send the request under another key: it was executed. The server's operator can look "
+     "at its record."},
+    {"upstream-unreachable", 503, "The service could not be reached; nothing was executed", "",
+     again},
+    {"outcome-unknown", 504, "The service did not answer; the request may have taken effect", "",
+     "Send the same request again, unchanged, under the same key."},
+    {"forbidden", 403, "The token does not allow that", "",
+     "Use a token with the scope that is needed."},
+    {"not-found", 404, "There is no such thing", "",
+     "Check the path, and the names in the request."},
+    {"fenced-off", 409, "The attempt is no longer the record's", "",
+     "Another attempt has the record by now. Drop the result of this one."},
+    {"not-renewed", 409, "The attempt may not be kept alive any longer", "",
+     "End the attempt: complete it, or let it fail."},
+    {"limit-exceeded", 409, "The record has no room for more", "",
+     "Keep fewer or smaller checkpoints."},
+    {"overloaded", 503, "The server holds too many requests; nothing was executed", "", again},
 }};
 
 const problem_text& text_of(problem_kind kind) {
@@ -61,7 +88,7 @@ std::string body_of(const problem& what, int status, const problem_options& opti
     body.add("type", options.type_base + std::string{text.slug})
         .add("title", text.title)
         .add("status", status);
-    if (!what.detail.empty()) body.add("detail", what.detail);
+    body.add("detail", what.detail.empty() ? text.advice : std::string_view{what.detail});
     if (what.original_status) body.add("original_status", *what.original_status);
     if (what.attempts > 0) body.add("attempts", what.attempts);
     if (is_stripe(style) && !text.stripe_code.empty()) {

@@ -19,6 +19,7 @@ enum class problem_kind : std::uint8_t {
     key_missing,       // 400
     key_malformed,     // 400
     key_too_long,      // 400
+    key_reserved,      // 400: it has the form of a key that is derived from a request
     tenant_missing,    // 401 or 403: no authenticated tenant
     body_too_large,    // 413
     // The record says no.
@@ -54,7 +55,7 @@ struct problem_options {
 struct problem {
     problem_kind kind = problem_kind::request_malformed;
     std::optional<int> status = {}; // none: the kind's own
-    std::string detail = {};        // for the client: no secrets, no internals
+    std::string detail = {};        // for the client: no secrets, no internals; none: the kind's
     std::optional<duration> retry_after = {};
     std::optional<int> original_status = {}; // result_not_kept, failed
     std::uint32_t attempts = 0;              // failed

@@ -100,6 +100,10 @@ void relay::on_upstream_failed(upstream_failure why) {
     const bool unsent = why.request == upstream_failure::bytes_left::none;
     using kind = http::problem_kind;
     http::problem what{.kind = unsent ? kind::upstream_unreachable : kind::outcome_unknown};
+    if (!unsent && !safe_) {
+        what.detail = "This request had no protection: find out from the service whether it took "
+                      "effect before you send it again.";
+    }
     if (unsent) what.retry_after = gateway_.options.gate.problems.retry_after;
     client_->send(http::to_response(what, gateway_.options.gate.problems));
 }

@@ -23,6 +23,7 @@ TEST(Problem, TypesAndStatusesAreStable) {
         {problem_kind::key_missing, "key-missing", 400},
         {problem_kind::key_malformed, "key-malformed", 400},
         {problem_kind::key_too_long, "key-too-long", 400},
+        {problem_kind::key_reserved, "key-reserved", 400},
         {problem_kind::tenant_missing, "tenant-missing", 401},
         {problem_kind::body_too_large, "body-too-large", 413},
         {problem_kind::in_progress, "in-progress", 409},
@@ -52,6 +53,19 @@ TEST(Problem, TypesAndStatusesAreStable) {
         EXPECT_EQ(body["type"], "urn:semel:problem:" + std::string{one.slug});
         EXPECT_FALSE(body["title"].get<std::string>().empty());
         EXPECT_TRUE(slugs.insert(slug(one.kind)).second);
+    }
+}
+
+// A client that gets no for an answer is told what to do, at the gateway, the center and the
+// console alike: all of them answer through to_response().
+TEST(Problem, EveryKindSaysWhatToDo) {
+    for (std::size_t kind = 0; kind <= static_cast<std::size_t>(problem_kind::overloaded); ++kind) {
+        const auto body = json::parse(to_response({.kind = static_cast<problem_kind>(kind)}).body);
+
+        const std::string detail = body.value("detail", "");
+
+        EXPECT_GT(detail.size(), 15U) << body["type"];
+        EXPECT_NE(detail, body["title"]) << body["type"];
     }
 }
 
