@@ -19,7 +19,7 @@ add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 # Programs of this build read what strangers send. A program that embeds the libraries chooses its
 # own flags. Sanitizers replace these checks with stricter ones.
-option(SEMEL_HARDENING "Compile and link with the checks that make mistakes in memory stop the program"
+option(SEMEL_HARDENING "Build with the checks that make mistakes in memory stop the program"
   ${SEMEL_DEVELOPER})
 if(SEMEL_HARDENING)
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)

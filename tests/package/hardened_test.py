@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: hardened_test.py PROGRAM: reads off the binary that the flags of SEMEL_HARDENING are in it."""
+"""usage: hardened_test.py PROGRAM: reads the flags of SEMEL_HARDENING off the binary."""
 
 import re
 import subprocess
