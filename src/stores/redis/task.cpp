@@ -151,7 +151,7 @@ void task::open(std::string& to, script which, std::size_t keys, std::size_t arg
     append_part(to, spelled_out_ ? text.text : text.sha1);
     append_part(to, static_cast<std::int64_t>(keys));
     append_part(to, key_);
-    if (keys > 1) append_part(to, audit_key(setting_->prefix, job_->hash, job_->id));
+    if (keys > 1) append_part(to, audit_key(setting_->prefix, hash_of(job_->id), job_->id));
     append_now(to, job_->now);
 }
 
