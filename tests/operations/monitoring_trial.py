@@ -97,7 +97,7 @@ sink = "file:{cls.folder.name}/events.jsonl"
     def test_no_label_names_a_key_or_a_tenant(self):
         labels = set(re.findall(r'[{,](\w+)="', self.page))
         self.assertEqual(labels - {"outcome", "command", "answer", "code", "kind", "listener",
-                                   "relay", "verdict", "le"}, set())
+                                   "relay", "verdict", "event", "le"}, set())
         self.assertNotIn("acme", self.page)
 
     def test_every_metric_of_the_rules_is_there(self):
