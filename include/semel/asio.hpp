@@ -169,8 +169,8 @@ template <class T, class Work> auto engine::async_execute(request what, Work wor
 }
 
 // execution::step for coroutines: `work` returns an awaitable. Call as
-//   auto op = semel::async_step<T>(run, "charge", std::move(work)); auto value = co_await
-//   std::move(op);
+//   auto op    = semel::async_step<T>(run, "charge", std::move(work));
+//   auto value = co_await std::move(op);
 template <class T, class Work>
 boost::asio::awaitable<T> async_step(execution& run, std::string name, Work work) {
     if (const std::string* known = run.port().recorded(name)) co_return codec<T>::decode(*known);

@@ -29,8 +29,10 @@ template <class State> struct move_result {
 
 // The allowed moves of a state machine.
 //
-//   constexpr transitions<order_state> flow{{created, paid}, {paid, shipped}, {created,
-//   cancelled}}; flow.move(created, paid)      moved flow.move(paid, paid)         already
+//   constexpr transitions<order_state> flow{
+//       {created, paid}, {paid, shipped}, {created, cancelled}};
+//   flow.move(created, paid)      moved
+//   flow.move(paid, paid)         already
 //   flow.move(shipped, paid)      already: the order was paid on its way to shipped
 //   flow.move(cancelled, paid)    refused
 //

@@ -1,7 +1,8 @@
 // The reconciler: settles records whose owner has gone, by asking the application what happened.
 //
-//   semel::reconciler settles{engine.records(), {.operations = {{"PAY", {.probe =
-//   ask_the_bank}}}}}; settles.start();
+//   semel::reconciler settles{engine.records(),
+//                             {.operations = {{"PAY", {.probe = ask_the_bank}}}}};
+//   settles.start();
 //
 // It looks for processing records whose lease has lapsed. Past alert_after somebody is told. Past
 // settle_after the operation's probe is asked, if the record was begun with on_lease_expiry probe,

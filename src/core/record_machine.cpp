@@ -56,8 +56,7 @@ applied settled(const record& before, const instant& at, record_state state,
     return made;
 }
 
-// ---- begin
-// ---------------------------------------------------------------------------------------
+// ---- begin --------------------------------------------------------------------------------------
 
 applied start(const record* before, commands::begin&& what, const instant& at,
               answers::start_kind kind) {
@@ -149,8 +148,7 @@ applied on(commands::begin&& what, const record* before, const record* shown, co
     SEMEL_ASSERT(false);
 }
 
-// ---- the owner's commands
-// ------------------------------------------------------------------------
+// ---- the owner's commands -----------------------------------------------------------------------
 
 answers::stored complete(record& it, commands::complete&& what, const instant& at) {
     settle_as(it, record_state::succeeded, at.now + what.retention);

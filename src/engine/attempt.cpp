@@ -36,8 +36,7 @@ local_time attempt::local_now() const {
     return core_->runtime->now();
 }
 
-// ---- getting in
-// ----------------------------------------------------------------------------------
+// ---- getting in ---------------------------------------------------------------------------------
 
 void attempt::begin() {
     strand_.post([self = shared_from_this()] { self->start(); });
@@ -101,8 +100,7 @@ void attempt::settle_begin(raw_outcome&& with) {
     close(open ? ending::next::open : ending::next::settled, std::move(with));
 }
 
-// ---- the work
-// ------------------------------------------------------------------------------------
+// ---- the work -----------------------------------------------------------------------------------
 
 void attempt::on_started(begin_steps::run&& run) {
     stage_ = stage::working;
@@ -214,8 +212,7 @@ void attempt::send_end(command&& what) {
     perform(complete_->start());
 }
 
-// ---- getting out
-// ---------------------------------------------------------------------------------
+// ---- getting out --------------------------------------------------------------------------------
 
 void attempt::perform(complete_step&& step) {
     if (auto* next = std::get_if<complete_steps::ask>(&step)) {

@@ -1,9 +1,8 @@
 // Protects routes of a Boost.Beast server:
 //
 //   semel::http::beast_guard guard{engine, gate};
-//   auto orders = guard.protect([&](const beast_request& request) ->
-//   asio::awaitable<beast_response>
-//                               { … });
+//   auto orders = guard.protect(
+//       [&](const beast_request& request) -> asio::awaitable<beast_response> { … });
 //
 // and in the coroutine of a connection:
 //

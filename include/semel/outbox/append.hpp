@@ -7,8 +7,7 @@
 //       auto made = insert_order(connection);
 //       outbox.append(tx, {.topic = "orders", .key = made.id, .payload = made.json()},
 //                     semel::outbox::origin_of(run)).value();
-//       return made;                                            // row, event and record: all or
-//       none
+//       return made;                              // row, event and record: all of them or none
 //   });
 //
 // The tables must be there: `semel migrate --store URL`.

@@ -1,10 +1,9 @@
 // PostgreSQL transactions on a pool of connections, for Boost.Asio programs.
 //
-//   auto pool = semel::make_postgres_pool(context.get_executor(), connections);  // PGconn* of
-//   yours
+//   auto pool = semel::make_postgres_pool(context.get_executor(), connections); // your PGconn*
 //
-//   auto work = [](semel::execution&, semel::pooled_connection& on)
-//       -> boost::asio::awaitable<order> {
+//   auto work = [](semel::execution&,
+//                  semel::pooled_connection& on) -> boost::asio::awaitable<order> {
 //       PQsendQueryParams(on.native(), …);
 //       auto op  = semel::async_results(on.native(), on.waits());
 //       auto got = co_await std::move(op);

@@ -32,8 +32,7 @@ guarded::guarded(std::shared_ptr<gateway_state> gateway, session& client, http::
       transport_(client.tls() ? over::tls : over::plain),
       call_(std::move(call)) {}
 
-// ---- from the client
-// ----------------------------------------------------------------------------
+// ---- from the client ----------------------------------------------------------------------------
 
 void guarded::start() {
     head_ = client_->take_request_head();
@@ -90,8 +89,7 @@ void guarded::execute(std::uint32_t attempt, work_done done) {
     });
 }
 
-// ---- to the upstream
-// ----------------------------------------------------------------------------
+// ---- to the upstream ----------------------------------------------------------------------------
 
 void guarded::pass_on(unique_function<void(http::settled)> then) {
     using by = http::body_framing::by;
@@ -154,8 +152,7 @@ http::settled guarded::settled_of(upstream_failure&& why) {
     return http::settle(call_, http::no_answer{.why = std::move(why.why)});
 }
 
-// ---- the answer
-// ---------------------------------------------------------------------------------
+// ---- the answer ---------------------------------------------------------------------------------
 
 void guarded::on_outcome(raw_outcome outcome) {
     gateway_->under_way.subtract(1);

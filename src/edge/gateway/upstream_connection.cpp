@@ -29,8 +29,7 @@ bool other_end_is_silent(int descriptor) {
 upstream_connection::upstream_connection(upstream_pool& pool)
     : pool_(pool), stream_(pool.home().context()), idle_limit_(pool.options().idle_time) {}
 
-// ---- connecting
-// ---------------------------------------------------------------------------------
+// ---- connecting ---------------------------------------------------------------------------------
 
 void upstream_connection::connect(std::vector<tcp::endpoint> to,
                                   std::shared_ptr<upstream_call> first) {
@@ -65,8 +64,7 @@ void upstream_connection::on_ready() {
     carry(std::move(call_));
 }
 
-// ---- the request
-// --------------------------------------------------------------------------------
+// ---- the request --------------------------------------------------------------------------------
 
 bool upstream_connection::is_fresh_enough(clock::time_point now) {
     if (closed_ || now - idle_since_ >= idle_limit_) return false;
@@ -135,8 +133,7 @@ void upstream_connection::on_written(error_code failed, std::size_t count) {
     if (!request_done_) call_->on_request_part_sent();
 }
 
-// ---- the answer
-// ---------------------------------------------------------------------------------
+// ---- the answer ---------------------------------------------------------------------------------
 
 void upstream_connection::read() {
     if (reading_ || closed_) return;
@@ -226,8 +223,7 @@ void upstream_connection::pump() {
     pumping_ = false;
 }
 
-// ---- endings
-// ------------------------------------------------------------------------------------
+// ---- endings ------------------------------------------------------------------------------------
 
 void upstream_connection::release() {
     in_.consume(std::exchange(piece_used_, 0));

@@ -14,8 +14,7 @@ using by = http::body_framing::by;
 
 } // namespace
 
-// ---- answers
-// ---------------------------------------------------------------------------------------
+// ---- answers ------------------------------------------------------------------------------------
 
 // A body that was not read to its end leaves nobody knowing where the next request begins.
 after session::then_for_answer() const {
@@ -129,8 +128,7 @@ void session::finish() {
     linger();
 }
 
-// ---- endings
-// ---------------------------------------------------------------------------------------
+// ---- endings ------------------------------------------------------------------------------------
 
 void session::refuse(const http::problem& what) {
     persistent_ = false;
