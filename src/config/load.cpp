@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/nearest.hpp"
 #include "config/schema.hpp"
 #include "config/toml_reader.hpp"
 

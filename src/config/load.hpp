@@ -29,7 +29,4 @@ using complaints = std::vector<std::string>;
 // The reference of every key: Markdown, one table per section.
 [[nodiscard]] std::string reference();
 
-// Of those, the one that is most like `wrong`; empty if none is.
-[[nodiscard]] std::string nearest(std::string_view wrong, const std::vector<std::string>& known);
-
 } // namespace semel::config

@@ -1,9 +1,10 @@
+#include "base/nearest.hpp"
+
 #include <algorithm>
 #include <numeric>
 
-#include "config/load.hpp"
+namespace semel {
 
-namespace semel::config {
 namespace {
 
 // Insertions, deletions, replacements and swaps of neighbours between two names.
@@ -32,7 +33,7 @@ bool holds_word(std::string_view wrong, std::string_view known) {
 } // namespace
 
 std::string nearest(std::string_view wrong, const std::vector<std::string>& known) {
-    // Names in a file are short; a longer text is not one that was mistyped.
+    // Names are short; a longer text is not one that was mistyped.
     constexpr std::size_t name_bytes_max = 64;
     if (wrong.size() > name_bytes_max) return {};
     std::string best;
@@ -46,4 +47,4 @@ std::string nearest(std::string_view wrong, const std::vector<std::string>& know
     return best;
 }
 
-} // namespace semel::config
+} // namespace semel
