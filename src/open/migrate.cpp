@@ -1,6 +1,5 @@
 #include <filesystem>
 
-#include "base/shown_url.hpp"
 #include "open/targets.hpp"
 #include "open/url.hpp"
 #include "semel/open.hpp"
@@ -91,14 +90,6 @@ constexpr driver drivers[]{
     {"rediss", has_no_tables},
 };
 
-failure unknown(std::string_view url) {
-    std::string known;
-    for (const auto& one : drivers) known += (known.empty() ? "" : ", ") + std::string{one.scheme};
-    return {.code = errc::unknown_store,
-            .possible = effect::none,
-            .detail = "no store answers to '" + shown_url(url) + "'; known: " + known};
-}
-
 } // namespace
 
 migrated migrate(std::string_view url, migrate_mode mode, const open_options& options) {
@@ -107,7 +98,7 @@ migrated migrate(std::string_view url, migrate_mode mode, const open_options& op
     for (const auto& one : drivers) {
         if (one.scheme == parsed->scheme) return one.migrate(*parsed, mode, options);
     }
-    return unknown(url);
+    return unknown_store(url);
 }
 
 } // namespace semel

@@ -24,6 +24,10 @@ struct store_url {
 
 [[nodiscard]] result<store_url> parse_url(std::string_view url);
 
+// errc::unknown_store for a URL whose scheme is that of no store. Says which there are, and which
+// may be meant.
+[[nodiscard]] failure unknown_store(std::string_view url);
+
 // Takes parameters out of a URL one by one; what is left at the end nobody knows.
 class url_parameters {
 public:

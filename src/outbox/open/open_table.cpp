@@ -1,4 +1,3 @@
-#include "base/shown_url.hpp"
 #include "open/targets.hpp"
 #include "open/url.hpp"
 #include "semel/outbox/mysql.hpp"
@@ -60,14 +59,10 @@ constexpr driver drivers[]{
 result<std::unique_ptr<table>> open_table(std::string_view url, const table_options& options) {
     const auto parsed = parse_url(url);
     if (!parsed) return parsed.error();
-    std::string known;
     for (const auto& one : drivers) {
         if (one.scheme == parsed->scheme) return one.open(*parsed, options);
-        known += (known.empty() ? "" : ", ") + std::string{one.scheme};
     }
-    return failure{.code = errc::unknown_store,
-                   .possible = effect::none,
-                   .detail = "no store answers to '" + shown_url(url) + "'; known: " + known};
+    return unknown_store(url);
 }
 
 } // namespace semel::outbox

@@ -9,6 +9,7 @@ namespace semel {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class Open : public testing::Test {
 protected:
@@ -77,6 +78,23 @@ TEST_F(Open, AnUnknownUrlListsTheKnownOnes) {
         EXPECT_EQ(why.code, errc::unknown_store) << url;
         EXPECT_EQ(why.possible, effect::none);
         EXPECT_THAT(why.detail, HasSubstr("known: memory:, sqlite:path")) << url;
+    }
+}
+
+TEST_F(Open, AnUnknownUrlSaysWhatMayBeMeant) {
+    for (const auto& [url, meant] : {std::pair{"orders.db", "'sqlite:orders.db'?"},
+                                     {"./a/b.db", "'sqlite:./a/b.db'?"},
+                                     {"postgre://app@db/shop", "'postgres:'?"},
+                                     {"Sqlite:x.db", "'sqlite:'?"},
+                                     {"sqlit:x.db", "'sqlite:'?"},
+                                     {"memory", "'memory:'?"}}) {
+        const std::string hint = std::string{"did you mean "} + meant;
+
+        EXPECT_THAT(why_not(url).detail, HasSubstr(hint));
+        EXPECT_THAT(migrate(url, migrate_mode::dry_run).error().detail, HasSubstr(hint));
+    }
+    for (const char* url : {"oracle:x", "", "s3cret@host"}) {
+        EXPECT_THAT(why_not(url).detail, Not(HasSubstr("did you mean"))) << url;
     }
 }
 
