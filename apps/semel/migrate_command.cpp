@@ -4,14 +4,13 @@
 #include "commands.hpp"
 #include "progress.hpp"
 #include "semel/open.hpp"
-#include "url_argument.hpp"
+#include "store_arguments.hpp"
 
 namespace semel::app {
 namespace {
 
 struct migrate_arguments {
-    std::string store;
-    std::string prefix = open_options{}.table_prefix;
+    store_arguments store = {};
     bool dry_run = false;
 };
 
@@ -36,10 +35,10 @@ void print(const migration_report& did, migrate_mode mode) {
 
 void run(const migrate_arguments& with) {
     const auto mode = with.dry_run ? migrate_mode::dry_run : migrate_mode::run;
-    const std::string store = given_url("--store", with.store);
+    const config::store_section store = config_of(with.store).store;
     const auto did = [&] {
         const progress shown{"migrate"};
-        return migrate(store, mode, {.table_prefix = with.prefix});
+        return migrate(store.url.text, mode, {.table_prefix = store.table_prefix});
     }();
     if (did) return print(*did, mode);
     if (wrong_input(did.error().code)) throw usage_error(describe(did.error()));
@@ -51,10 +50,8 @@ void run(const migrate_arguments& with) {
 void add_migrate_command(CLI::App& tool) {
     const auto with = std::make_shared<migrate_arguments>();
     CLI::App* const command =
-        tool.add_subcommand("migrate", "create or upgrade the tables of a store");
-    command->add_option("--store", with->store, std::string{"URL of the store"} + or_reference)
-        ->required();
-    command->add_option("--prefix", with->prefix, "table prefix; the URL's own goes first");
+        tool.add_subcommand("migrate", "Create or upgrade the tables of a store");
+    add_store_options(*command, with->store);
     command->add_flag("--dry-run", with->dry_run, "print the SQL and change nothing");
     command->callback([with] { run(*with); });
 }

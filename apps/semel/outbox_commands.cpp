@@ -10,7 +10,7 @@
 #include "commands.hpp"
 #include "opened.hpp"
 #include "semel/outbox.hpp"
-#include "url_argument.hpp"
+#include "store_arguments.hpp"
 
 namespace semel::app {
 namespace {
@@ -18,8 +18,7 @@ namespace {
 using nlohmann::json;
 
 struct outbox_arguments {
-    std::string store = {};
-    std::string prefix = "semel_";
+    store_arguments store = {};
     std::string status = {};
     std::string topic = {};
     std::int64_t after = 0;
@@ -30,9 +29,9 @@ struct outbox_arguments {
     bool as_json = false;
 };
 
-std::unique_ptr<outbox::table> open_desk(const outbox_arguments& with) {
-    return opened(
-        outbox::open_table(given_url("--store", with.store), {.table_prefix = with.prefix}));
+std::unique_ptr<outbox::table> open_desk(const outbox_arguments& with, open_mode mode) {
+    const outbox_place place = outboxes_of(with.store).front();
+    return opened(outbox::open_table(place.url, {.table_prefix = place.prefix, .mode = mode}));
 }
 
 std::optional<outbox::row_status> status_of(const std::string& word) {
@@ -91,10 +90,11 @@ std::string visible(std::string_view text, std::size_t most) {
 }
 
 void list(const outbox_arguments& with) {
-    const auto rows = opened(open_desk(with)->list({.status = status_of(with.status),
-                                                    .topic = with.topic,
-                                                    .after = with.after,
-                                                    .rows_max = with.limit}));
+    const auto rows = opened(open_desk(with, open_mode::read_only)
+                                 ->list({.status = status_of(with.status),
+                                         .topic = with.topic,
+                                         .after = with.after,
+                                         .rows_max = with.limit}));
     if (with.as_json) {
         json made = json::array();
         for (const auto& one : rows) made.push_back(json_of(one));
@@ -114,7 +114,7 @@ void list(const outbox_arguments& with) {
 }
 
 void show(const outbox_arguments& with) {
-    const auto found = opened(open_desk(with)->show(with.rows.at(0)));
+    const auto found = opened(open_desk(with, open_mode::read_only)->show(with.rows.at(0)));
     if (!found) throw std::runtime_error("there is no row " + std::to_string(with.rows[0]));
     if (with.as_json) return print(json_of(*found), 2);
     const auto say = [](const char* name, const std::string& value) {
@@ -156,12 +156,14 @@ std::string events(const outbox_arguments& with) {
 void requeue(const outbox_arguments& with) {
     if (with.rows.empty() != with.all) throw usage_error("name rows, or say --all");
     if (with.all) ask(with, "requeue " + events(with));
-    std::cout << "requeued: " << opened(open_desk(with)->requeue(with.rows)) << '\n';
+    const auto count = opened(open_desk(with, open_mode::existing)->requeue(with.rows));
+    std::cout << "requeued: " << count << '\n';
 }
 
 void drop(const outbox_arguments& with) {
     ask(with, "drop " + events(with) + " for good");
-    std::cout << "dropped: " << opened(open_desk(with)->drop(with.rows)) << '\n';
+    const auto count = opened(open_desk(with, open_mode::existing)->drop(with.rows));
+    std::cout << "dropped: " << count << '\n';
 }
 
 } // namespace
@@ -173,10 +175,7 @@ void add_outbox_commands(CLI::App& tool) {
     const auto add = [&](const char* name, const char* about,
                          void (*run)(const outbox_arguments&)) {
         CLI::App* const one = command.add_subcommand(name, about);
-        one->add_option("--store", with->store, std::string{"where the outbox is"} + or_reference)
-            ->required()
-            ->type_name("URL");
-        one->add_option("--prefix", with->prefix, "of the tables")->capture_default_str();
+        add_store_options(*one, with->store);
         one->callback([with, run] { run(*with); });
         return one;
     };

@@ -23,7 +23,7 @@ struct list_arguments {
 };
 
 void list(const list_arguments& with) {
-    const auto on = open_records(with.store);
+    const auto on = open_records(with.store, open_mode::read_only);
     const time_point now = time_of(*on->records);
     record_query query = query_of(with.which, now);
     query.records_max = std::min(with.limit, page_max(result_bodies::left_out));
@@ -53,7 +53,7 @@ struct show_arguments {
 };
 
 void show(const show_arguments& with) {
-    const auto on = open_records(with.store);
+    const auto on = open_records(with.store, open_mode::read_only);
     const record_id id = with.which.id();
     const reply got = opened(on->records->call(id, commands::lookup{}));
     const auto& current = std::get<answers::found>(got.said).current;
@@ -82,7 +82,7 @@ struct export_arguments {
 };
 
 void export_all(const export_arguments& with) {
-    const auto on = open_records(with.store);
+    const auto on = open_records(with.store, open_mode::read_only);
     const time_point now = time_of(*on->records);
     const auto bodies = with.results ? result_bodies::included : result_bodies::left_out;
     record_query query = query_of(with.which, now);

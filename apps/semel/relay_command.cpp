@@ -9,14 +9,14 @@
 #include "semel/outbox/sinks.hpp"
 #include "signals.hpp"
 #include "url_argument.hpp"
+#include "store_arguments.hpp"
 
 namespace semel::app {
 namespace {
 
 struct relay_arguments {
-    std::vector<std::string> stores = {};
+    store_arguments store = {};
     std::string sink = {};
-    std::string prefix = "semel_";
     std::string mode = "parallel";
     std::string on_failure = "block";
     std::string lease = "30s";
@@ -64,13 +64,14 @@ void say_end(const outbox::relay_metrics::values& did) {
 
 void run(const relay_arguments& with) {
     const outbox::relay_options options = options_of(with);
-    const outbox::table_options table{.table_prefix = with.prefix,
-                                      .ack = with.archive ? outbox::on_ack::archive
-                                                          : outbox::on_ack::remove};
+    const auto ack = with.archive ? outbox::on_ack::archive : outbox::on_ack::remove;
+    const std::vector<outbox_place> places = outboxes_of(with.store);
     std::vector<outbox::table_opener> tables;
-    for (const std::string& one : with.stores) {
-        const std::string url = given_url("--store", one);
-        tables.emplace_back([url, table] { return outbox::open_table(url, table); });
+    for (const outbox_place& one : places) {
+        tables.emplace_back([one, ack] {
+            return outbox::open_table(
+                one.url, {.table_prefix = one.prefix, .ack = ack, .mode = open_mode::existing});
+        });
     }
     const std::string sink = given_sink("--sink", with.sink);
     const auto sinks = [&] { return outbox::open_sink(sink, {.log = options.log}); };
@@ -82,8 +83,8 @@ void run(const relay_arguments& with) {
     signals stop{SIGTERM, SIGINT};
     const auto running = opened(outbox::relay::start(tables, sinks, options));
     // Standard output may be the sink.
-    std::cerr << "semel relay: from " << shown_url(given_url("--store", with.stores.front()))
-              << (with.stores.size() > 1 ? " and others" : "") << " to " << shown_url(sink) << ", "
+    std::cerr << "semel relay: from " << shown_url(places.front().url)
+              << (places.size() > 1 ? " and others" : "") << " to " << shown_url(sink) << ", "
               << with.mode << std::endl;
     static_cast<void>(stop.next());
     stop.release();
@@ -127,19 +128,16 @@ void add_work_options(CLI::App& command, relay_arguments& with) {
 void add_relay_command(CLI::App& tool) {
     const auto with = std::make_shared<relay_arguments>();
     CLI::App* const command =
-        tool.add_subcommand("relay", "carry events from outbox tables to a sink");
-    command
-        ->add_option("--store", with->stores,
-                     std::string{"where the outbox is; several are served at once"} + or_reference)
-        ->required()
-        ->type_name("URL");
+        tool.add_subcommand("relay", "Carry events from outbox tables to a sink");
+    add_store_options(*command, with->store)
+        ->description(std::string{"where the outbox is; several are served at once"} + or_reference)
+        ->expected(1, -1)
+        ->allow_extra_args();
     command
         ->add_option("--sink", with->sink,
                      "as in stdout: or file:events.jsonl; or env:NAME, where the URL is read from")
         ->required()
         ->type_name("URL");
-    command->add_option("--prefix", with->prefix, "of the tables; the URL's own goes first")
-        ->capture_default_str();
     add_delivery_options(*command, *with);
     add_work_options(*command, *with);
     command->footer("SIGTERM and SIGINT: what the sink is doing is finished, the rest given back. "

@@ -74,7 +74,7 @@ void print(const by_operation& all) {
 }
 
 void run(const stats_arguments& with) {
-    const auto on = open_records(with.store);
+    const auto on = open_records(with.store, open_mode::read_only);
     const time_point now = time_of(*on->records);
     record_query query = query_of(with.which, now);
     query.records_max = page_max(result_bodies::left_out);

@@ -39,10 +39,12 @@ std::vector<http::route> routes_of(const config::config& from) {
 
 } // namespace
 
-result<std::unique_ptr<store>> open_store(const config::store_section& with, store_meters& meters) {
+result<std::unique_ptr<store>> open_store(const config::store_section& with, store_meters& meters,
+                                          open_mode mode) {
     auto made = open(url_of(with), {.table_prefix = with.table_prefix,
                                     .queue_max = with.queue_max,
-                                    .counters = &meters.driver});
+                                    .counters = &meters.driver,
+                                    .mode = mode});
     if (!made) return made;
     std::unique_ptr<store> all = metered(*std::move(made), meters.commands);
     if (!with.keys.empty()) {

@@ -12,6 +12,7 @@
 #include "semel/encrypted.hpp"
 #include "semel/engine.hpp"
 #include "semel/metrics.hpp"
+#include "semel/open_mode.hpp"
 #include "semel/result.hpp"
 #include "semel/store.hpp"
 
@@ -27,7 +28,8 @@ struct store_meters {
 
 // Driver, then measured, then encrypted, then cached: what the configuration asks for.
 [[nodiscard]] result<std::unique_ptr<store>> open_store(const config::store_section& with,
-                                                        store_meters& meters);
+                                                        store_meters& meters,
+                                                        open_mode mode = open_mode::create);
 
 [[nodiscard]] engine_options engine_options_of(const config::config& from,
                                                std::shared_ptr<logger> log);

@@ -8,6 +8,7 @@
 
 #include "semel/metrics.hpp"
 #include "semel/migrate.hpp"
+#include "semel/open_mode.hpp"
 #include "semel/policy.hpp"
 #include "semel/result.hpp"
 #include "semel/store.hpp"
@@ -20,6 +21,7 @@ struct open_options {
     std::string table_prefix = "semel_";        // of stores that have tables
     std::size_t queue_max = limits{}.queue_max; // waiting begins and look-ups of a durable store
     store_counters* counters = nullptr; // outlives the store; for drivers that have round trips
+    open_mode mode = open_mode::create;
 };
 
 // Builds the store a URL names:
@@ -59,6 +61,9 @@ struct open_options {
 //     &gate_ms=N                 how long a running attempt is believed without asking the truth
 //
 // In a path and in values %XX stands for a byte; a `?` in a file name is written %3F.
+//
+// With another mode than `create` there is no `memory:`, whose records begin with it. With
+// `read_only` a tiered store is its truth alone.
 //
 // Errors: unknown_store (no such driver; the detail lists those there are), invalid_argument (the
 // URL cannot be read, or has a parameter the driver does not know), and those of the driver.

@@ -41,7 +41,9 @@ migrated migrate_sqlite(const store_url& url, migrate_mode mode, const open_opti
         report.sql = upgrade_sqlite(0, own->table_prefix);
         return report;
     }
-    auto on = sqlite::connection::open({.path = own->path, .lock_wait = own->lock_wait});
+    const auto how = mode == migrate_mode::dry_run ? open_mode::read_only : open_mode::create;
+    auto on =
+        sqlite::connection::open({.path = own->path, .lock_wait = own->lock_wait, .mode = how});
     if (!on) return std::move(on).error();
     const auto version = sqlite::schema_version(**on, own->table_prefix);
     if (!version) return version.error();

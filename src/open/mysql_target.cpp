@@ -81,6 +81,7 @@ result<mysql_store_options> mysql_target(const store_url& url, const open_option
     own.table_prefix = options.table_prefix;
     own.queue_max = options.queue_max;
     own.counters = options.counters;
+    own.mode = options.mode;
     if (auto read = read_place(url.target, own); !read) return std::move(read).error();
     url_parameters given{url};
     std::string tls;

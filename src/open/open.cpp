@@ -19,9 +19,16 @@ failure refused(std::string detail) {
     return {.code = errc::invalid_argument, .possible = effect::none, .detail = std::move(detail)};
 }
 
-opened open_memory(const store_url& url, const open_options&) {
+opened open_memory(const store_url& url, const open_options& options) {
     if (!url.target.empty()) {
         return refused("'memory:' has no path, but the URL names '" + url.target + "'");
+    }
+    if (options.mode != open_mode::create) {
+        return failure{.code = errc::unsupported,
+                       .possible = effect::none,
+                       .detail =
+                           "'memory:' keeps its records inside one process: ask that process, "
+                           "by its console or its API"};
     }
     memory_options own;
     url_parameters given{url};
@@ -58,6 +65,7 @@ opened open_redis(const store_url& url, const open_options& options) {
 opened open_tiered(const store_url& url, const open_options& options) {
     const auto own = tiered_target(url);
     if (!own) return own.error();
+    if (options.mode == open_mode::read_only) return open(own->truth, options);
     auto front = open_front(own->front, options);
     if (!front) return std::move(front).error();
     auto truth = open(own->truth, options);

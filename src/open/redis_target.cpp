@@ -119,6 +119,7 @@ result<redis_options> redis_target(const store_url& url, const open_options& opt
                                    redis_options own) {
     own.queue_max = options.queue_max;
     own.counters = options.counters;
+    own.mode = options.mode;
     url_parameters given{url};
     if (auto read = read_redis_connection(url, given, own); !read) return std::move(read).error();
     given.text("prefix", own.prefix);

@@ -55,6 +55,7 @@ result<sqlite_options> sqlite_target(const store_url& url, const open_options& o
     }
     own.table_prefix = options.table_prefix;
     own.queue_max = options.queue_max;
+    own.mode = options.mode;
     url_parameters given{url};
     given.text("prefix", own.table_prefix);
     milliseconds(given, "lock_wait_ms", own.lock_wait);
@@ -69,6 +70,7 @@ result<postgres_options> postgres_target(const store_url& url, const open_option
     own.table_prefix = options.table_prefix;
     own.queue_max = options.queue_max;
     own.counters = options.counters;
+    own.mode = options.mode;
     url_parameters given{url};
     given.text("prefix", own.table_prefix);
     given.number("lanes", own.lanes, count_unit);

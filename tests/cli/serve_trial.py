@@ -307,13 +307,36 @@ class Trial(unittest.TestCase):
         self.assertEqual(status("/metrics", "semel_unknown"), 401)
         self.assertEqual(status("/metrics", self.semel.use), 200)
 
-    def test_events_of_the_outbox_are_relayed(self):
-        file = os.path.join(self.folder.name, "events.jsonl")
+    def append_event(self, table):
         with sqlite3.connect(os.path.join(self.folder.name, "records.db"), timeout=PATIENCE) as db:
-            db.execute("INSERT INTO semel_outbox (shard_id, created_at, updated_at, event_id,"
+            db.execute(f"INSERT INTO {table} (shard_id, created_at, updated_at, event_id,"
                        " topic, message_key, headers, trace_context, payload) VALUES (0, 1, 1,"
                        " '01J9ZQ4V7M8N6P5R3S2T1V0W9X', 'orders', x'37', x'', x'', x'7b7d')")
         db.close()
+
+    def test_the_outbox_of_the_store_has_its_prefix(self):
+        self.semel.stop()
+        self.semel.configure("[store]\n", '[store]\ntable_prefix = "pay_"\n')
+        self.semel.start()
+        self.append_event("pay_outbox")
+
+        file = os.path.join(self.folder.name, "events.jsonl")
+        self.assertTrue(eventually(lambda: os.path.exists(file) and os.path.getsize(file) > 0))
+
+    def test_a_relay_needs_an_outbox_that_is_there(self):
+        missing = os.path.join(self.folder.name, "shpo.db")
+        self.semel.stop()
+        self.semel.configure("[[relay]]\n", f'[[relay]]\nstore = "sqlite:{missing}"\n')
+        self.semel.start()
+
+        code, _, err = self.semel.end()
+        self.assertNotEqual(code, 0)
+        self.assertIn(f"there is no database at '{missing}'", err)
+        self.assertFalse(os.path.exists(missing))
+
+    def test_events_of_the_outbox_are_relayed(self):
+        file = os.path.join(self.folder.name, "events.jsonl")
+        self.append_event("semel_outbox")
 
         self.assertTrue(eventually(lambda: os.path.exists(file) and os.path.getsize(file) > 0))
         with open(file, encoding="utf-8") as lines:

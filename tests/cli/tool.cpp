@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace semel::test {
 namespace {
@@ -52,14 +53,13 @@ std::string contents(const fs::path& path) {
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-} // namespace
-
-tool_run run_tool(std::initializer_list<std::string_view> arguments,
-                  std::string_view standard_input) {
+// `before` runs the tool, and `binary` is it.
+tool_run run(const std::string& before, const std::string& binary,
+             const std::vector<std::string>& words, std::string_view standard_input) {
     const temporary_folder folder;
     std::ofstream(folder.file("in"), std::ios::binary) << standard_input;
-    std::string command = shell_quoted(SEMEL_BINARY_DIR "/semel");
-    for (const std::string_view argument : arguments) command += " " + shell_quoted(argument);
+    std::string command = before + shell_quoted(binary);
+    for (const std::string& word : words) command += " " + shell_quoted(word);
     command += " <" + shell_quoted(folder.file("in").string());
     command += " >" + shell_quoted(folder.file("out").string());
     command += " 2>" + shell_quoted(folder.file("err").string());
@@ -69,6 +69,26 @@ tool_run run_tool(std::initializer_list<std::string_view> arguments,
     return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
             .out = contents(folder.file("out")),
             .err = contents(folder.file("err"))};
+}
+
+constexpr const char* tool = SEMEL_BINARY_DIR "/semel";
+
+} // namespace
+
+tool_run run_tool(std::initializer_list<std::string_view> arguments,
+                  std::string_view standard_input) {
+    return run("", tool, {arguments.begin(), arguments.end()}, standard_input);
+}
+
+tool_run run_words(const std::vector<std::string>& words) {
+    return run("", tool, words, {});
+}
+
+// The build folder may be closed to that user, so the shell opens the tool for it.
+tool_run run_as_another(const std::vector<std::string>& words) {
+    if (::geteuid() != 0) return run_words(words);
+    const std::string become = "setpriv --reuid=65534 --regid=65534 --clear-groups -- ";
+    return run("exec 9<" + shell_quoted(tool) + "; " + become, "/proc/self/fd/9", words, {});
 }
 
 void expect_refused(const tool_run& run) {

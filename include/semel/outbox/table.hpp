@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "semel/open_mode.hpp"
 #include "semel/outbox/event.hpp"
 #include "semel/record.hpp"
 #include "semel/result.hpp"
@@ -194,6 +195,7 @@ struct table_options {
     std::string table_prefix = "semel_";
     on_ack ack = on_ack::remove;
     claim_path path = claim_path::joined;
+    open_mode mode = open_mode::create; // read_only: for list, show and measure
 };
 
 } // namespace semel::outbox

@@ -12,6 +12,7 @@
 
 #include "semel/metrics.hpp"
 #include "semel/migrate.hpp"
+#include "semel/open_mode.hpp"
 #include "semel/policy.hpp"
 #include "semel/result.hpp"
 #include "semel/store.hpp"
@@ -59,6 +60,7 @@ struct mysql_store_options {
     std::size_t batch_max = 256;                // commands per commit
     mysql_dialect dialect = mysql_dialect::automatic;
     store_counters* counters = nullptr; // outlives the store; null: nothing is counted
+    open_mode mode = open_mode::create; // read_only: a replica and a user with SELECT will do
 };
 
 // Connects and makes sure that the tables are there. Many processes may share them. Time is the

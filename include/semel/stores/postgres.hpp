@@ -8,6 +8,7 @@
 
 #include "semel/metrics.hpp"
 #include "semel/migrate.hpp"
+#include "semel/open_mode.hpp"
 #include "semel/policy.hpp"
 #include "semel/result.hpp"
 #include "semel/store.hpp"
@@ -33,6 +34,7 @@ struct postgres_options {
     std::size_t queue_max = limits{}.queue_max; // waiting begins and look-ups, per lane
     std::size_t batch_max = 256;                // commands per commit
     store_counters* counters = nullptr;         // outlives the store; null: nothing is counted
+    open_mode mode = open_mode::create; // read_only: a standby and a user with SELECT will do
 };
 
 // Connects and makes sure that the tables are there. Many processes may share them. Time is the

@@ -18,6 +18,7 @@
 
 #include "semel/log.hpp"
 #include "semel/metrics.hpp"
+#include "semel/open_mode.hpp"
 #include "semel/policy.hpp"
 #include "semel/result.hpp"
 #include "semel/store.hpp"
@@ -92,6 +93,8 @@ struct redis_options {
     // it or its transports throw is errc::internal to the commands that needed them.
     std::function<result<std::unique_ptr<redis_transport>>()> connect = {};
     redis_connections connections = redis_connections::one_per_lane;
+
+    open_mode mode = open_mode::create; // read_only: a replica will do, and one that evicts
 
     store_counters* counters = nullptr; // outlives the store
     std::shared_ptr<logger> log = {};   // default: spdlog to stderr, warnings and above

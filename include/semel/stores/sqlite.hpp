@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "semel/open_mode.hpp"
 #include "semel/policy.hpp"
 #include "semel/result.hpp"
 #include "semel/store.hpp"
@@ -13,7 +14,7 @@
 namespace semel {
 
 struct sqlite_options {
-    std::string path; // created if it is not there; its folder must be
+    std::string path; // its folder must be there
     // Tables are called <prefix>record, <prefix>meta …: letters, digits and underscores. Several
     // stores with different prefixes may share a file, also with tables of the application.
     std::string table_prefix = "semel_";
@@ -22,18 +23,24 @@ struct sqlite_options {
     std::size_t cache_bytes = std::size_t{32} << 20; // of pages, for the writing connection
     std::size_t queue_max = limits{}.queue_max;      // waiting begins and look-ups
     std::size_t batch_max = 256;                     // commands per commit
+    open_mode mode = open_mode::create;
 };
 
-// Opens the file and creates or migrates the tables. Many processes may open one file at the same
-// time and use it together; it must lie on a local disk.
+// Opens the file and, with open_mode::create, creates it and creates or migrates the tables. Many
+// processes may open one file at the same time and use it together; it must lie on a local disk.
 //
 // The file is switched to write-ahead logging with synchronous=FULL: a command is answered after
 // its commit has reached the disk, and what waited meanwhile is committed together. Time is this
 // machine's wall clock.
 //
+// With open_mode::read_only nothing is written. Where this process may write neither the file nor
+// its folder, and no process has the file open, SQLite reads it without locks: then do not start a
+// service on it meanwhile.
+//
 // Errors, each before anything has been changed: not_a_store (the file is not a database),
-// read_only, schema_newer (made by a newer semel), no_space, timed_out (locked by somebody else),
-// invalid_argument (prefix or path), unavailable (the folder is missing, or I/O errors).
+// read_only, schema_newer (made by a newer semel), schema_missing (see open_mode), no_space,
+// timed_out (locked by somebody else), invalid_argument (prefix or path), unavailable (the folder
+// is missing, or I/O errors).
 [[nodiscard]] result<std::unique_ptr<store>> open_sqlite_store(const sqlite_options& options);
 
 } // namespace semel

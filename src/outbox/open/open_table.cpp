@@ -11,20 +11,24 @@ namespace {
 
 using opened = result<std::unique_ptr<table>>;
 
+open_options store_options(const table_options& from) {
+    return {.table_prefix = from.table_prefix, .mode = from.mode};
+}
+
 opened open_sqlite(const store_url& url, const table_options& options) {
-    const auto own = sqlite_target(url, {.table_prefix = options.table_prefix});
+    const auto own = sqlite_target(url, store_options(options));
     if (!own) return own.error();
     return open_sqlite_table(*own, options);
 }
 
 opened open_postgres(const store_url& url, const table_options& options) {
-    const auto own = postgres_target(url, {.table_prefix = options.table_prefix});
+    const auto own = postgres_target(url, store_options(options));
     if (!own) return own.error();
     return open_postgres_table(*own, options);
 }
 
 opened open_mysql(const store_url& url, const table_options& options) {
-    const auto own = mysql_target(url, {.table_prefix = options.table_prefix});
+    const auto own = mysql_target(url, store_options(options));
     if (!own) return own.error();
     return open_mysql_table(*own, options);
 }

@@ -234,7 +234,8 @@ result<std::unique_ptr<table>> open_postgres_table(const postgres_options& store
     auto to = postgres::read_target({.url = store.url,
                                      .connect_timeout = store.connect_timeout,
                                      .answer_timeout = store.statement_timeout,
-                                     .lock_timeout = store.lock_timeout});
+                                     .lock_timeout = store.lock_timeout,
+                                     .mode = store.mode});
     if (!to) return std::move(to).error();
     auto made = std::make_unique<pg::postgres_table>(*std::move(to), store.table_prefix, options);
     if (auto opened = made->open(); !opened) return std::move(opened).error();

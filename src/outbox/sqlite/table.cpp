@@ -255,12 +255,14 @@ result<std::int32_t> sqlite_table::shards_used() {
 
 result<std::unique_ptr<table>> open_sqlite_table(const sqlite_options& store,
                                                  const table_options& options) {
-    // Opening the file as a store makes its tables, and refuses what is no store.
+    // Opening the file as a store makes its tables where it may, and refuses what is no store.
     if (auto made = open_sqlite_store(store); !made) return std::move(made).error();
-    auto on = sqlite::connection::open(
-        {.path = store.path, .lock_wait = store.lock_wait, .cache_bytes = std::size_t{4} << 20});
+    auto on = sqlite::connection::open({.path = store.path,
+                                        .lock_wait = store.lock_wait,
+                                        .cache_bytes = std::size_t{4} << 20,
+                                        .mode = store.mode});
     if (!on) return std::move(on).error();
-    if (auto ready = (*on)->make_durable(); !ready) return std::move(ready).error();
+    if (auto ready = (*on)->make_ready(); !ready) return std::move(ready).error();
     // A power cut may undo an ack of ours: then the event is sent again, under the same id. The
     // application's own connection is FULL. Zeroing deleted rows would double the writes.
     auto set = (*on)->execute("PRAGMA synchronous=NORMAL; PRAGMA secure_delete=OFF");

@@ -26,6 +26,10 @@ std::string seconds(duration length) {
         std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(length).count()));
 }
 
+bool only_looks(const target& to) {
+    return to.mode == open_mode::read_only;
+}
+
 // A database, role or server may have other ideas about each of these.
 std::string settings(const target& to) {
     return "SET SESSION sql_mode='STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',autocommit=1,"
@@ -33,7 +37,8 @@ std::string settings(const target& to) {
            "lock_wait_timeout=" +
            seconds(to.answer_timeout) +
            ";SET NAMES binary"
-           ";SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED,READ WRITE"
+           ";SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED," +
+           (only_looks(to) ? "READ ONLY" : "READ WRITE") +
            ";SELECT @@global.read_only,@@innodb_flush_log_at_trx_commit,@@max_allowed_packet";
 }
 
@@ -45,8 +50,9 @@ std::string limits_of(mysql_dialect spoken, const target& to) {
            seconds(to.answer_timeout);
 }
 
-result<void> check_server(rows& got) {
+result<void> check_server(rows& got, const target& to) {
     if (!got.next()) return refused(errc::internal, "the server did not say what it is");
+    if (only_looks(to)) return {};
     if (got.bytes(0) != "0") {
         return failure_of({number::read_only, "the server is read-only"}, ending::rolled_back);
     }
@@ -70,10 +76,10 @@ result<void> prepare(connection& on, const session_options& options) {
     const auto version = schema_version(on, options.table_prefix, deadline);
     if (!version) return version.error();
     if (auto fits = check_version(*version, options.table_prefix); !fits) return fits;
-    auto probed = on.query(options.texts.probe(), deadline);
+    auto probed = on.query(options.texts.probe(options.to.mode), deadline);
     if (!probed) return std::move(probed).error();
     if (!options.texts.has_compound()) return {};
-    auto prepared = on.query(options.texts.prepare(), deadline);
+    auto prepared = on.query(options.texts.prepare(options.to.mode), deadline);
     if (!prepared) return std::move(prepared).error();
     return {};
 }
@@ -105,7 +111,7 @@ result<void> set_up(connection& on, const target& to, mysql_dialect spoken) {
     text.insert(text.rfind(";SELECT"), limits_of(spoken, to));
     auto got = on.query(text, local_clock::now() + to.answer_timeout);
     if (!got) return std::move(got).error();
-    if (auto fits = check_server(*got); !fits) return fits;
+    if (auto fits = check_server(*got, to); !fits) return fits;
     on.limit_text(static_cast<std::size_t>(got->integer(2)) - 1'024);
     return {};
 }

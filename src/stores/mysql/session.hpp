@@ -63,8 +63,8 @@ struct abilities {
 // Asks the server.
 [[nodiscard]] result<mysql_dialect> find_dialect(connection& on, local_time deadline);
 
-// Gives a new connection the settings this driver relies on, and makes sure that the server takes
-// writes and keeps them.
+// Gives a new connection the settings this driver relies on and, unless the target is only looked
+// at, makes sure that the server takes writes and keeps them.
 [[nodiscard]] result<void> set_up(connection& on, const target& to, mysql_dialect spoken);
 
 } // namespace semel::mysql

@@ -72,13 +72,14 @@ std::string statement_texts::search(const record_query& query, const row_request
     return select("ref", same + " AND " + between, "");
 }
 
-std::string statement_texts::probe() const {
+std::string statement_texts::probe(open_mode mode) const {
     std::string made;
     const auto add = [&](const std::string& one) { made += ";EXPLAIN " + one; };
     add("SELECT version,due_at," + column_list("") + " FROM " + record_ + " WHERE tenant=''");
     add("SELECT position,name,data FROM " + checkpoint_ + " WHERE tenant=''");
     add("SELECT id,at,act,actor,reason,fence,from_state,to_state FROM " + audit_ +
         " WHERE tenant=''");
+    if (mode == open_mode::read_only) return made.substr(1);
     for (const auto* table : {&record_, &checkpoint_}) {
         add("DELETE FROM " + *table + " WHERE tenant=''");
     }

@@ -252,12 +252,16 @@ std::string statement_texts::insert_returning(const row_buffer& rows) const {
 
 // ---- alone --------------------------------------------------------------------------------------
 
-std::string statement_texts::prepare() const {
-    std::string made = "PREPARE semel_begin FROM ";
-    add_quoted(made, begin_alone_text());
-    made += ";PREPARE semel_complete FROM ";
-    add_quoted(made, complete_alone_text());
-    made += ";PREPARE semel_look FROM ";
+std::string statement_texts::prepare(open_mode mode) const {
+    std::string made;
+    if (mode != open_mode::read_only) {
+        made += "PREPARE semel_begin FROM ";
+        add_quoted(made, begin_alone_text());
+        made += ";PREPARE semel_complete FROM ";
+        add_quoted(made, complete_alone_text());
+        made += ';';
+    }
+    made += "PREPARE semel_look FROM ";
     add_quoted(made, load(any_id(), with::time));
     return made;
 }

@@ -77,8 +77,9 @@ public:
     [[nodiscard]] std::string insert_returning(const row_buffer& rows) const;
 
     // What a session keeps for commands that come alone, of which the server would spend more on
-    // the text than on the row. Not for MySQL, as all that is `alone`.
-    [[nodiscard]] std::string prepare() const;
+    // the text than on the row. Read-only, for look_alone() alone. Not for MySQL, as all that is
+    // `alone`.
+    [[nodiscard]] std::string prepare(open_mode mode) const;
     // tenant, operation, key, version, lowest fence, owner, lease, lease, on_lease_expiry,
     // attempts_max, grace, processing_max, fingerprint, attributes → begun_at, fence floor, if it
     // was new
@@ -123,8 +124,8 @@ public:
                                      std::string_view now) const;
 
     // Statements that fail where tables or rights are not what this driver needs. They write
-    // nothing.
-    [[nodiscard]] std::string probe() const;
+    // nothing. Read-only, reading needs to be allowed only.
+    [[nodiscard]] std::string probe(open_mode mode) const;
 
     [[nodiscard]] mysql_dialect dialect() const { return dialect_; }
 

@@ -49,7 +49,8 @@ result<target> read_target(const mysql_store_options& options) {
                   .key_file = options.key_file,
                   .connect_timeout = options.connect_timeout,
                   .answer_timeout = options.statement_timeout,
-                  .lock_timeout = options.lock_timeout};
+                  .lock_timeout = options.lock_timeout,
+                  .mode = options.mode};
 }
 
 } // namespace semel::mysql

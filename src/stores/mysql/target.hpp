@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "semel/open_mode.hpp"
 #include "semel/result.hpp"
 #include "semel/stores/mysql.hpp"
 #include "semel/time.hpp"
@@ -24,6 +25,7 @@ struct target {
     duration connect_timeout = {};
     duration answer_timeout = {}; // of everything that is asked of the server at once
     duration lock_timeout = {};   // of one statement
+    open_mode mode = open_mode::create;
 };
 
 // errc::invalid_argument, never repeating the password.

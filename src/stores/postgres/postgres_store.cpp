@@ -41,7 +41,8 @@ result<std::unique_ptr<postgres::session_options>> session_of(const postgres_opt
     auto to = postgres::read_target({.url = options.url,
                                      .connect_timeout = options.connect_timeout,
                                      .answer_timeout = options.statement_timeout,
-                                     .lock_timeout = options.lock_timeout});
+                                     .lock_timeout = options.lock_timeout,
+                                     .mode = options.mode});
     if (!to) return std::move(to).error();
     return std::make_unique<postgres::session_options>(
         postgres::session_options{.to = *std::move(to),

@@ -29,10 +29,12 @@ std::string milliseconds(duration length) {
 // JIT would be called for by the prices that the switches above put on what is left.
 // A role or database with synchronous_commit=off would lose what was acknowledged.
 std::string settings(const target& to) {
+    const std::string looks =
+        to.mode == open_mode::read_only ? "; SET default_transaction_read_only = on" : "";
     return "SET statement_timeout = " + milliseconds(to.answer_timeout) +
            "; SET lock_timeout = " + milliseconds(to.lock_timeout) +
            "; SET idle_in_transaction_session_timeout = " + milliseconds(4 * to.answer_timeout) +
-           "; SET default_transaction_isolation = 'read committed'"
+           "; SET default_transaction_isolation = 'read committed'" + looks +
            "; SET plan_cache_mode = force_generic_plan"
            "; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off"
            "; SET enable_bitmapscan = off; SET enable_material = off; SET jit = off"
@@ -74,7 +76,7 @@ result<void> set_up(connection& on, const target& to) {
     }
     const auto got = on.query(settings(to), local_clock::now() + to.answer_timeout);
     if (!got) return got.error();
-    if (got->bytes(0, 0) == "off") return {};
+    if (got->bytes(0, 0) == "off" || to.mode == open_mode::read_only) return {};
     return failure_of({.state = "25006", .message = "the connection is read-only"},
                       ending::rolled_back);
 }

@@ -49,7 +49,7 @@ private:
 };
 
 // Gives a new connection the settings this driver relies on, and makes sure that the server is new
-// enough and takes writes.
+// enough and, unless the target is only looked at, takes writes.
 [[nodiscard]] result<void> set_up(connection& on, const target& to);
 
 } // namespace semel::postgres

@@ -71,7 +71,8 @@ result<target> read_target(const target_options& options) {
     target made{.settings = {},
                 .connect_timeout = options.connect_timeout,
                 .answer_timeout = options.answer_timeout,
-                .lock_timeout = options.lock_timeout};
+                .lock_timeout = options.lock_timeout,
+                .mode = options.mode};
     for (const PQconninfoOption* one = parsed.get(); one->keyword != nullptr; ++one) {
         if (one->val != nullptr) made.settings.emplace_back(one->keyword, one->val);
     }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "semel/open_mode.hpp"
 #include "semel/result.hpp"
 #include "semel/time.hpp"
 
@@ -17,6 +18,7 @@ struct target {
     duration connect_timeout = {};
     duration answer_timeout = {}; // of everything that is asked of the server at once
     duration lock_timeout = {};   // of one statement
+    open_mode mode = open_mode::create;
 };
 
 struct target_options {
@@ -24,6 +26,7 @@ struct target_options {
     duration connect_timeout = {}; // where the URL has no connect_timeout
     duration answer_timeout = {};
     duration lock_timeout = {};
+    open_mode mode = open_mode::create;
 };
 
 // errc::invalid_argument if libpq cannot read it. The failure never repeats the URL: it may hold a

@@ -62,8 +62,8 @@ result<void> look_at_server(link& on, server_use use, const redis_options& optio
     const auto info = on.ask({"INFO"});
     if (!info) return info.error();
     const auto facts = facts_in((*info)->text);
-    if (auto fit = check_server(facts); !fit) return fit;
-    if (use == server_use::front) return {};
+    if (auto fit = check_server(facts, options.mode); !fit) return fit;
+    if (use == server_use::front || options.mode == open_mode::read_only) return {};
     const auto danger = eviction_danger(facts);
     if (!danger) return {};
     if (options.eviction == redis_eviction::refuse) return *danger;

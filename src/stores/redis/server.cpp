@@ -37,7 +37,7 @@ server_facts facts_in(std::string_view info) {
             .memory_policy = std::string{line_of(info, "maxmemory_policy")}};
 }
 
-result<void> check_server(const server_facts& facts) {
+result<void> check_server(const server_facts& facts, open_mode mode) {
     if (facts.version.empty()) {
         return refused(errc::not_a_store, "the server does not say which Redis it is");
     }
@@ -50,7 +50,7 @@ result<void> check_server(const server_facts& facts) {
                        "the server is part of a cluster, which is not supported; use a single "
                        "primary");
     }
-    if (facts.role != "master") {
+    if (facts.role != "master" && mode != open_mode::read_only) {
         return refused(errc::read_only, "the server is a replica; name its primary");
     }
     return {};

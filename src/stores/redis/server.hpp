@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "semel/open_mode.hpp"
 #include "semel/result.hpp"
 
 namespace semel::redis {
@@ -21,8 +22,8 @@ struct server_facts {
 // From the reply to INFO.
 [[nodiscard]] server_facts facts_in(std::string_view info);
 
-// Too old, a replica, a cluster: no store can be opened there.
-[[nodiscard]] result<void> check_server(const server_facts& facts);
+// Too old, a cluster, a replica that shall be written: no store can be opened there.
+[[nodiscard]] result<void> check_server(const server_facts& facts, open_mode mode);
 
 // What is wrong if records could be dropped to make room.
 [[nodiscard]] std::optional<failure> eviction_danger(const server_facts& facts);

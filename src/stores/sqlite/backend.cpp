@@ -22,6 +22,19 @@ failure out_of_memory() {
     return {.code = errc::no_space, .possible = effect::none, .detail = "sqlite: out of memory"};
 }
 
+// A newer file must be left alone, so its version is read before anything is written.
+result<void> make_ready(connection& on, const sqlite_options& options) {
+    if (options.mode == open_mode::create) {
+        if (const auto version = schema_version(on, options.table_prefix); !version) {
+            return version.error();
+        }
+    } else if (auto there = check_schema(on, options.table_prefix); !there) {
+        return there;
+    }
+    if (auto ready = on.make_ready(); !ready || options.mode != open_mode::create) return ready;
+    return migrate(on, options.table_prefix);
+}
+
 } // namespace
 
 time_point wall_clock() {
@@ -30,15 +43,13 @@ time_point wall_clock() {
 
 result<std::unique_ptr<backend>> backend::open(const sqlite_options& options, write_gate& gate,
                                                std::size_t cache_bytes) {
-    auto opened = connection::open(
-        {.path = options.path, .lock_wait = options.lock_wait, .cache_bytes = cache_bytes});
+    auto opened = connection::open({.path = options.path,
+                                    .lock_wait = options.lock_wait,
+                                    .cache_bytes = cache_bytes,
+                                    .mode = options.mode});
     if (!opened) return std::move(opened).error();
     connection& on = **opened;
-    // A newer file must be left alone, so this comes before anything is written.
-    const auto version = schema_version(on, options.table_prefix);
-    if (!version) return version.error();
-    if (auto ready = on.make_durable(); !ready) return std::move(ready).error();
-    if (auto ready = migrate(on, options.table_prefix); !ready) return std::move(ready).error();
+    if (auto ready = make_ready(on, options); !ready) return std::move(ready).error();
     auto prepared = records::prepare(on, options.table_prefix);
     if (!prepared) return std::move(prepared).error();
 

@@ -1,7 +1,6 @@
 #include "stores/sqlite/connection.hpp"
 
 #include <sqlite3.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "semel/assert.hpp"
+#include "stores/sqlite/file.hpp"
 
 namespace semel::sqlite {
 
@@ -19,19 +19,6 @@ namespace {
 constexpr int checkpoint_pages = 4'000;
 // What a log that once grew (a long reader held it) is cut back to.
 constexpr int log_bytes_kept = 64 << 20;
-
-// SQLite takes a leading "file:" for a URI, with options of its own.
-std::string plain(const std::string& path) {
-    return path.starts_with("file:") ? "./" + path : path;
-}
-
-// SQLite would let everybody read a new file whom the umask lets, and gives the log beside it the
-// mode of the file. Made without opening it: closing it would give up the locks of this process's
-// other connections.
-void make_for_owner(const std::string& path) {
-    if (path == ":memory:") return;
-    static_cast<void>(::mknod(path.c_str(), S_IFREG | S_IRUSR | S_IWUSR, 0));
-}
 
 } // namespace
 
@@ -96,20 +83,20 @@ std::string_view query::bytes(int column) const {
 
 result<std::unique_ptr<connection>> connection::open(const connection_options& options) {
     std::unique_ptr<connection> made{new connection{options}};
-    const int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    const std::string path = plain(options.path);
-    make_for_owner(path);
-    const int code = sqlite3_open_v2(path.c_str(), &made->db_, flags, nullptr);
+    const auto file = request_for(options.path, options.mode);
+    if (!file) return file.error();
+    const int code = sqlite3_open_v2(file->name.c_str(), &made->db_, file->flags, nullptr);
     if (code != SQLITE_OK) return made->cannot_open(code);
     sqlite3_busy_handler(made->db_, &connection::wait_for_lock, made.get());
 
+    const bool looks = options.mode == open_mode::read_only;
     // SQLite opens what it may not write as read-only without a word.
-    if (sqlite3_db_readonly(made->db_, "main") == 1) {
+    if (!looks && sqlite3_db_readonly(made->db_, "main") == 1) {
         return made->fail(SQLITE_READONLY, phase::open);
     }
     // The file is looked at only now.
-    auto looked = made->execute("SELECT count(*) FROM sqlite_schema");
+    auto looked = made->execute(std::string{looks ? "PRAGMA query_only=ON;" : ""} +
+                                "SELECT count(*) FROM sqlite_schema");
     if (!looked) return std::move(looked).error();
     return made;
 }
@@ -129,24 +116,28 @@ connection::~connection() {
     if (owned_) sqlite3_close_v2(db_);
 }
 
-result<void> connection::make_durable() {
-    if (auto switched = switch_to_wal(); !switched) return switched;
-    const std::string pragmas = "PRAGMA synchronous=FULL; PRAGMA foreign_keys=OFF;"
-                                "PRAGMA wal_autocheckpoint=" +
-                                std::to_string(checkpoint_pages) +
-                                ";"
-                                "PRAGMA journal_size_limit=" +
-                                std::to_string(log_bytes_kept) +
-                                ";"
-                                "PRAGMA cache_size=-" +
-                                std::to_string(options_.cache_bytes >> 10);
-    if (auto set = execute(pragmas); !set) return set;
+result<void> connection::make_ready() {
+    if (options_.mode != open_mode::read_only) {
+        if (auto durable = make_durable(); !durable) return durable;
+    }
+    const std::string cache = std::to_string(options_.cache_bytes >> 10);
+    if (auto set = execute("PRAGMA cache_size=-" + cache); !set) return set;
 
     const std::string read = "BEGIN";
     const std::string write = "BEGIN IMMEDIATE";
     const std::string commit = "COMMIT";
     const prepared own[]{{begin_read_, read}, {begin_write_, write}, {commit_, commit}};
     return prepare_all(*this, own);
+}
+
+result<void> connection::make_durable() {
+    if (auto switched = switch_to_wal(); !switched) return switched;
+    return execute("PRAGMA synchronous=FULL; PRAGMA foreign_keys=OFF;"
+                   "PRAGMA wal_autocheckpoint=" +
+                   std::to_string(checkpoint_pages) +
+                   ";"
+                   "PRAGMA journal_size_limit=" +
+                   std::to_string(log_bytes_kept));
 }
 
 // The switch needs the file for itself for a moment, and SQLite does not wait for that.
@@ -231,6 +222,14 @@ failure connection::fail(int code, phase when) {
 
 // SQLite tries again for reading only, and then knows only that the file is not there.
 failure connection::cannot_open(int code) {
+    if (options_.mode == open_mode::read_only) {
+        failure why = fail(code, phase::open);
+        if (why.code != errc::read_only) return why;
+        return {.code = errc::unavailable,
+                .possible = effect::none,
+                .detail = "sqlite: '" + options_.path +
+                          "' cannot be read; make the file readable for this user"};
+    }
     const auto folder = std::filesystem::absolute(options_.path).parent_path();
     const bool refused = (code & 0xff) == SQLITE_CANTOPEN && ::access(folder.c_str(), W_OK) != 0;
     if (!refused) return fail(code, phase::open);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "semel/open_mode.hpp"
 #include "semel/result.hpp"
 #include "semel/time.hpp"
 #include "stores/sqlite/errors.hpp"
@@ -73,6 +74,7 @@ struct connection_options {
     std::string path;
     duration lock_wait = {};
     std::size_t cache_bytes = 0;
+    open_mode mode = open_mode::create;
 };
 
 enum class access { read, write };
@@ -80,7 +82,8 @@ enum class access { read, write };
 // One thread at a time.
 class connection {
 public:
-    // Opens or creates the file and makes sure that it can be written. Changes nothing in it.
+    // Opens the file as the mode says, and makes sure that it can be read, and written where it
+    // shall be. Changes nothing in it.
     static result<std::unique_ptr<connection>> open(const connection_options& options);
 
     // On a handle of somebody else, whose settings are left alone and who closes it later.
@@ -90,8 +93,9 @@ public:
     connection& operator=(const connection&) = delete;
     ~connection();
 
-    // Write-ahead logging for the file, synchronous=FULL and the cache size for this connection.
-    [[nodiscard]] result<void> make_durable();
+    // What transactions need: the cache size for this connection and, unless it is read-only,
+    // write-ahead logging for the file and synchronous=FULL.
+    [[nodiscard]] result<void> make_ready();
 
     [[nodiscard]] result<statement> prepare(std::string_view sql);
     [[nodiscard]] result<void> execute(const std::string& statements);
@@ -116,6 +120,7 @@ private:
     explicit connection(const connection_options& options) : options_(options) {}
 
     static int wait_for_lock(void* self, int tries);
+    [[nodiscard]] result<void> make_durable();
     [[nodiscard]] result<void> switch_to_wal();
     [[nodiscard]] failure fail(int code, phase when);
     [[nodiscard]] failure cannot_open(int code);

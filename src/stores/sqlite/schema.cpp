@@ -25,6 +25,19 @@ failure newer(std::int64_t found) {
                       "; use a newer semel for this file"};
 }
 
+failure missing(std::int64_t found, std::string_view prefix) {
+    std::string detail = "sqlite: ";
+    if (found == 0) {
+        detail += "the tables " + std::string{prefix} +
+                  "* are not in this file; check path and prefix, or make them";
+    } else {
+        detail += "the tables have the old version " + std::to_string(found) + "; upgrade them";
+    }
+    return {.code = errc::schema_missing,
+            .possible = effect::none,
+            .detail = detail + ": `semel migrate --store URL`"};
+}
+
 // One integer, or 0 if the statement yields no row.
 result<std::int64_t> ask(connection& on, std::string_view sql) {
     auto made = on.prepare(sql);
@@ -86,6 +99,13 @@ result<std::int64_t> schema_version(connection& on, std::string_view prefix) {
     if (!version) return version;
     if (*version > static_cast<std::int64_t>(migrations().size())) return newer(*version);
     return version;
+}
+
+result<void> check_schema(connection& on, std::string_view prefix) {
+    const auto version = schema_version(on, prefix);
+    if (!version) return version.error();
+    if (*version == static_cast<std::int64_t>(migrations().size())) return {};
+    return missing(*version, prefix);
 }
 
 result<void> migrate(connection& on, std::string_view prefix) {

@@ -29,6 +29,9 @@ struct migration {
 // by a newer semel. Writes nothing.
 [[nodiscard]] result<std::int64_t> schema_version(connection& on, std::string_view prefix);
 
+// schema_missing and schema_newer, unless the tables are just those this semel knows.
+[[nodiscard]] result<void> check_schema(connection& on, std::string_view prefix);
+
 // Brings the tables up to date. Safe against others that do the same at the same time.
 [[nodiscard]] result<void> migrate(connection& on, std::string_view prefix);
 

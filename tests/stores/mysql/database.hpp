@@ -46,6 +46,26 @@ inline result<std::unique_ptr<store>> open_database(const mysql_store_options& o
     return open_mysql_store(options);
 }
 
+// A user who may read the tables with that prefix.
+class database_reader {
+public:
+    explicit database_reader(const std::string& prefix) : name_(prefix + "reader") {
+        admin_.sql("CREATE USER " + name_ + " IDENTIFIED BY 'x'");
+        for (const char* table : {"meta", "record", "checkpoint", "audit", "outbox"}) {
+            admin_.sql("GRANT SELECT ON semel." + prefix + table + " TO " + name_);
+        }
+    }
+    database_reader(const database_reader&) = delete;
+    database_reader& operator=(const database_reader&) = delete;
+    ~database_reader() { admin_.sql("DROP USER " + name_); }
+
+    [[nodiscard]] std::string user() const { return name_ + ":x"; } // with the password
+
+private:
+    const std::string name_;
+    database_client admin_{testing_support::mysql_port(), "root", ""};
+};
+
 // What a store sends and gets for a begin, at least, and where to cut it.
 inline constexpr std::size_t begin_bytes = 2'500;
 inline constexpr std::size_t begin_stride = 92;

@@ -42,6 +42,16 @@ TEST_F(MysqlFaults, AServerThatTakesNoWritesIsRefused) {
     EXPECT_NE(opened.error().detail.find("name the primary"), std::string::npos);
 }
 
+TEST_F(MysqlFaults, AServerThatTakesNoWritesMayBeLookedAt) {
+    (void)said<answers::started>(open()->call(id_of("k"), begin_by(anna)));
+    testing_support::mysql_client{server_.port(), "root", ""}.sql("SET GLOBAL read_only = 1");
+
+    const auto opened = semel::open(database_url(server_.port()), {.mode = open_mode::read_only});
+
+    ASSERT_TRUE(opened) << describe(opened.error());
+    EXPECT_TRUE(said<answers::found>((*opened)->call(id_of("k"), commands::lookup{})).current);
+}
+
 TEST_F(MysqlFaults, AServerThatWantsTlsSaysSo) {
     testing_support::mysql_client{server_.port()}.sql("SET GLOBAL require_secure_transport = 1");
 

@@ -12,7 +12,7 @@ class MariadbPlans : public mysql_plans {};
 // The floor must be read behind the row: what does not depend on it would be read before, and a
 // removal in between be missed. It is a look-up by key all the same.
 TEST_F(MariadbPlans, ALoneBeginReadsTheFenceFloorBehindItsRow) {
-    std::string text = texts_.prepare();
+    std::string text = texts_.prepare(open_mode::create);
     const std::size_t from = text.find('\'') + 1;
     text = text.substr(from, text.find("';PREPARE") - from);
     std::erase(text, '\\');

@@ -86,6 +86,14 @@ TEST_F(PostgresBadInput, AReadOnlyServerIsRefused) {
     EXPECT_THAT(got.detail, HasSubstr("name the primary"));
 }
 
+TEST_F(PostgresBadInput, AReadOnlyServerMayBeLookedAt) {
+    const auto opened = semel::open(url() + "&options=-c%20default_transaction_read_only%3Don",
+                                    {.mode = open_mode::read_only});
+
+    ASSERT_TRUE(opened) << describe(opened.error());
+    EXPECT_FALSE(said<answers::found>((*opened)->call(id_of("k"), commands::lookup{})).current);
+}
+
 TEST_F(PostgresBadInput, ASettingThatTheServerDoesNotKnowIsNotAMatterOfTables) {
     const auto got = why_not(url() + "&options=-cnosuch%3D1");
 

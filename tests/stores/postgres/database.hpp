@@ -49,6 +49,18 @@ inline result<std::unique_ptr<store>> open_database(const postgres_options& opti
     return open_postgres_store(options);
 }
 
+// A user who may read the tables with that prefix; the right goes with them.
+class database_reader {
+public:
+    explicit database_reader(const std::string& prefix) {
+        for (const char* table : {"meta", "record", "checkpoint", "audit", "outbox"}) {
+            database_client{}.sql("GRANT SELECT ON " + prefix + table + " TO secret");
+        }
+    }
+
+    [[nodiscard]] static std::string user() { return "secret:right"; } // with the password
+};
+
 // What a store sends and gets for a begin, at least, and where to cut it: a prime, so that the cuts
 // fall everywhere.
 inline constexpr std::size_t begin_bytes = 900;

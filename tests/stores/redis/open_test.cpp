@@ -1,5 +1,6 @@
 // Servers that a store must not be opened on, or only by those who know the word.
 #include <filesystem>
+#include <thread>
 
 #include "private_redis.hpp"
 #include "redis_fixture.hpp"
@@ -159,6 +160,33 @@ TEST(RedisOpen, AReplicaIsRefused) {
 
     EXPECT_EQ(why.code, errc::read_only);
     EXPECT_THAT(why.detail, HasSubstr("primary"));
+}
+
+TEST(RedisOpen, AReplicaMayBeLookedAt) {
+    private_redis primary;
+    must_start(*open_redis_store(primary.options()).value(), id_of("k"), begin_of(1));
+    private_redis replica{{"--replicaof", "127.0.0.1 " + std::to_string(primary.port())}};
+    redis_options options = replica.options();
+    options.mode = open_mode::read_only;
+    const auto looked = open_redis_store(options);
+    ASSERT_TRUE(looked) << describe(looked.error());
+    const auto is_there = [&] {
+        const auto got = (*looked)->call(id_of("k"), commands::lookup{});
+        return got && std::get<answers::found>(got->said).current;
+    };
+
+    const local_time deadline = local_clock::now() + std::chrono::seconds{20};
+    while (!is_there() && local_clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    }
+
+    EXPECT_TRUE(is_there());
+    const auto all = (*looked)->search({});
+    ASSERT_TRUE(all) << describe(all.error());
+    EXPECT_TRUE((*looked)->audit(id_of("k")));
+    const auto begun = (*looked)->call(id_of("new"), begin_of(1));
+    ASSERT_FALSE(begun);
+    EXPECT_EQ(begun.error().code, errc::read_only);
 }
 
 TEST(RedisOpen, AServerThatBecomesAReplicaSaysSo) {

@@ -98,6 +98,46 @@ TEST_F(Open, AnUnknownUrlSaysWhatMayBeMeant) {
     }
 }
 
+TEST_F(Open, NothingIsMadeWhereAStoreMustExist) {
+    for (const open_mode mode : {open_mode::existing, open_mode::read_only}) {
+        const failure why = why_not("sqlite:" + folder_ + "/a.db", {.mode = mode});
+
+        EXPECT_EQ(why.code, errc::schema_missing);
+        EXPECT_FALSE(std::filesystem::exists(folder_ + "/a.db"));
+    }
+}
+
+TEST_F(Open, AMemoryStoreIsNeverThereBefore) {
+    for (const open_mode mode : {open_mode::existing, open_mode::read_only}) {
+        const failure why = why_not("memory:", {.mode = mode});
+
+        EXPECT_EQ(why.code, errc::unsupported);
+        EXPECT_THAT(why.detail, HasSubstr("inside one process"));
+    }
+}
+
+// Its front may be away, and would be written to.
+TEST_F(Open, ATieredStoreIsLookedAtInItsTruth) {
+    const std::string file = folder_ + "/a.db";
+    static_cast<void>(open("sqlite:" + file).value());
+    const std::string url = "tiered:?front=redis://127.0.0.1:1/0&truth=sqlite:" + file;
+
+    EXPECT_TRUE(open(url, {.mode = open_mode::read_only}));
+    EXPECT_EQ(why_not("tiered:?front=redis://h", {.mode = open_mode::read_only}).code,
+              errc::invalid_argument);
+}
+
+TEST_F(Open, ADryRunReadsAFileThatIsReadOnly) {
+    const std::string file = folder_ + "/a.db";
+    static_cast<void>(open("sqlite:" + file).value());
+    std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+
+    const auto report = migrate("sqlite:" + file, migrate_mode::dry_run);
+
+    ASSERT_TRUE(report) << describe(report.error());
+    EXPECT_EQ(report->sql, "");
+}
+
 TEST_F(Open, UnknownParametersAreErrors) {
     EXPECT_EQ(why_not("memory:?record_max=5").code, errc::invalid_argument);
     EXPECT_EQ(why_not("sqlite:" + folder_ + "/a.db?cache=5").code, errc::invalid_argument);

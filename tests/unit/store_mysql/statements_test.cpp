@@ -54,6 +54,18 @@ TEST(MysqlStatements, OnlyMariadbSaysWhatIsNew) {
     EXPECT_FALSE(contains(mysql8.insert(ids(2)), "RETURNING"));
 }
 
+// The server wants the right to write also of who only prepares or explains such a statement.
+TEST(MysqlStatements, WhatOnlyLooksAsksForNoRightToWrite) {
+    for (const std::string& text :
+         {mariadb.prepare(open_mode::read_only), mariadb.probe(open_mode::read_only)}) {
+        for (const char* word : {"INSERT", "UPDATE", "DELETE"}) {
+            EXPECT_FALSE(contains(text, word)) << text;
+        }
+        EXPECT_TRUE(contains(text, "SELECT")) << text;
+    }
+    EXPECT_TRUE(contains(mariadb.probe(open_mode::create), "DELETE"));
+}
+
 TEST(MysqlStatements, ALoneCompletionNamesItsValuesInTheOrderOfTheStatement) {
     row_buffer one = ids(1);
     one.add_sql("@n").add(std::int64_t{7}).add(std::string_view{"owner"}).add(std::int64_t{30});
@@ -62,8 +74,10 @@ TEST(MysqlStatements, ALoneCompletionNamesItsValuesInTheOrderOfTheStatement) {
 
     EXPECT_EQ(mariadb.complete_alone(one), "EXECUTE semel_complete USING 30,30,0,9,'type','ref',"
                                            "'body','t','o','0',7,'owner'");
-    EXPECT_TRUE(contains(mariadb.prepare(), "r.fence=? AND r.owner=? AND r.state=0"));
-    EXPECT_TRUE(contains(mariadb.prepare(), "WHERE r.tenant=? AND r.operation=? AND r.`key`=?"));
+    EXPECT_TRUE(
+        contains(mariadb.prepare(open_mode::create), "r.fence=? AND r.owner=? AND r.state=0"));
+    EXPECT_TRUE(contains(mariadb.prepare(open_mode::create),
+                         "WHERE r.tenant=? AND r.operation=? AND r.`key`=?"));
     EXPECT_EQ(mariadb.look_alone(ids(1)), "EXECUTE semel_look USING 't','o','0'");
 }
 

@@ -25,17 +25,17 @@ TEST(RedisServer, FactsAreReadFromInfo) {
 }
 
 TEST(RedisServer, AnOrdinaryPrimaryWillDo) {
-    EXPECT_TRUE(check_server(good()));
+    EXPECT_TRUE(check_server(good(), open_mode::create));
     auto newer = good();
     newer.version = "10.1.0";
-    EXPECT_TRUE(check_server(newer));
+    EXPECT_TRUE(check_server(newer, open_mode::create));
 }
 
 TEST(RedisServer, AnOldServerIsRefused) {
     auto facts = good();
     facts.version = "6.2.14";
 
-    const auto got = check_server(facts);
+    const auto got = check_server(facts, open_mode::create);
 
     ASSERT_FALSE(got);
     EXPECT_EQ(got.error().code, errc::unsupported);
@@ -47,18 +47,27 @@ TEST(RedisServer, AReplicaIsRefused) {
     auto facts = good();
     facts.role = "slave";
 
-    EXPECT_EQ(check_server(facts).error().code, errc::read_only);
+    EXPECT_EQ(check_server(facts, open_mode::create).error().code, errc::read_only);
+}
+
+TEST(RedisServer, AReplicaMayBeLookedAt) {
+    auto facts = good();
+    facts.role = "slave";
+
+    EXPECT_TRUE(check_server(facts, open_mode::read_only));
+    facts.version = "6.2.14";
+    EXPECT_FALSE(check_server(facts, open_mode::read_only));
 }
 
 TEST(RedisServer, AClusterIsRefused) {
     auto facts = good();
     facts.cluster = true;
 
-    EXPECT_EQ(check_server(facts).error().code, errc::unsupported);
+    EXPECT_EQ(check_server(facts, open_mode::create).error().code, errc::unsupported);
 }
 
 TEST(RedisServer, SomethingElseIsNoStore) {
-    EXPECT_EQ(check_server(facts_in("hello")).error().code, errc::not_a_store);
+    EXPECT_EQ(check_server(facts_in("hello"), open_mode::create).error().code, errc::not_a_store);
 }
 
 TEST(RedisServer, EvictionIsADangerOnlyUnderALimit) {
