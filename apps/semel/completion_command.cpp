@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "choices.hpp"
+#include "command_words.hpp"
 #include "commands.hpp"
 
 namespace semel::app {
@@ -11,6 +13,8 @@ namespace {
 struct word {
     std::string text; // "serve", "--config"
     std::string about;
+    bool takes_value = false;
+    std::vector<std::string> values = {}; // empty: any value, a file for instance
 };
 
 // The words that may follow one command: "semel token" → new, list, revoke, --help.
@@ -25,16 +29,20 @@ std::string first_line(const std::string& text) {
 
 void collect(const CLI::App& from, const std::string& path, std::vector<command_words>& to) {
     command_words made{.path = path, .words = {}};
-    for (const CLI::App* one : from.get_subcommands([](const CLI::App*) { return true; })) {
-        made.words.push_back({one->get_name(), first_line(one->get_description())});
+    for (const CLI::App* one : commands_of(from)) {
+        made.words.push_back(
+            {.text = one->get_name(), .about = first_line(one->get_description())});
     }
     for (const CLI::Option* one : from.get_options([](const CLI::Option*) { return true; })) {
         for (const std::string& name : one->get_lnames()) {
-            made.words.push_back({"--" + name, first_line(one->get_description())});
+            made.words.push_back({.text = "--" + name,
+                                  .about = first_line(one->get_description()),
+                                  .takes_value = one->get_items_expected_min() > 0,
+                                  .values = words_of(*one)});
         }
     }
     to.push_back(std::move(made));
-    for (const CLI::App* one : from.get_subcommands([](const CLI::App*) { return true; })) {
+    for (const CLI::App* one : commands_of(from)) {
         collect(*one, path + " " + one->get_name(), to);
     }
 }
@@ -43,6 +51,26 @@ std::string in_quotes(const std::string& text) {
     std::string made = "'";
     for (const char c : text) made += c == '\'' ? std::string{"'\\''"} : std::string{c};
     return made + "'";
+}
+
+std::string with_spaces(const std::vector<std::string>& words) {
+    std::string made;
+    for (const std::string& one : words) made += (made.empty() ? "" : " ") + one;
+    return made;
+}
+
+// A branch of a shell's `case` for every option with a value: what `branch` makes of its values.
+template <class Branch>
+std::string value_branches(const std::vector<command_words>& all, const Branch& branch) {
+    std::string made;
+    for (const command_words& one : all) {
+        for (const word& each : one.words) {
+            if (!each.takes_value) continue;
+            made += "    " + in_quotes(one.path + " " + each.text) + ") " +
+                    branch(with_spaces(each.values)) + " ;;\n";
+        }
+    }
+    return made;
 }
 
 // ---- what all three shells do: follow the words so far to the command they name
@@ -70,6 +98,10 @@ std::string bash_script(const std::vector<command_words>& all) {
            "    done\n"
            "    case $path in\n" +
            choices +
+           "    esac\n"
+           "    case \"$path ${COMP_WORDS[COMP_CWORD-1]}\" in\n" +
+           value_branches(all,
+                          [](const std::string& values) { return "words=" + in_quotes(values); }) +
            "    esac\n"
            "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
            "}\n"
@@ -104,6 +136,14 @@ std::string zsh_script(const std::vector<command_words>& all) {
            ") so_far=\"$so_far $each\" ;;\n"
            "        esac\n"
            "    done\n"
+           "    case \"$so_far ${words[CURRENT-1]}\" in\n" +
+           value_branches(all,
+                          [](const std::string& values) {
+                              const std::string offer =
+                                  values.empty() ? "_files" : "compadd -- " + values;
+                              return offer + "; return";
+                          }) +
+           "    esac\n"
            "    case $so_far in\n" +
            choices +
            "    esac\n"
@@ -121,8 +161,13 @@ std::string fish_script(const std::vector<command_words>& all) {
             "complete -c semel -n " + in_quotes("test (__semel_so_far) = \"" + one.path + "\"");
         for (const word& each : one.words) {
             const bool option = each.text.starts_with("--");
-            choices += here + (option ? " -l " + each.text.substr(2) : " -f -a " + each.text) +
-                       " -d " + in_quotes(each.about) + "\n";
+            choices += here + (option ? " -l " + each.text.substr(2) : " -f -a " + each.text);
+            if (!each.values.empty()) {
+                choices += " -x -a " + in_quotes(with_spaces(each.values));
+            } else if (each.takes_value) {
+                choices += " -r";
+            }
+            choices += " -d " + in_quotes(each.about) + "\n";
         }
     }
     return "# fish completion of semel: semel completion fish | source\n"

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "choices.hpp"
 #include "commands.hpp"
 #include "input.hpp"
 #include "semel/fingerprint.hpp"
@@ -95,9 +96,10 @@ void add_json_options(CLI::App& command, content_arguments& arguments) {
         .add_option("--ignore", arguments.pointers.ignore,
                     "JSON pointer of a part that does not count (repeatable)")
         ->allow_extra_args(false);
-    command.add_option("--numbers", arguments.numbers,
-                       "exact-large (default): numbers from 2^53 on stay exact; exact: all do; "
-                       "rfc8785: none do");
+    one_of(command.add_option("--numbers", arguments.numbers,
+                              "exact-large (default): numbers from 2^53 on stay exact; exact: all "
+                              "do; rfc8785: none do"),
+           {"exact-large", "exact", "rfc8785"});
 }
 
 void add_canonical(CLI::App& tool) {

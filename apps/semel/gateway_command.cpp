@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "base/shown_url.hpp"
+#include "choices.hpp"
 #include "commands.hpp"
 #include "duration_text.hpp"
 #include "edge/gateway/gateway.hpp"
@@ -92,7 +93,8 @@ void add_route_options(CLI::App& command, gateway_arguments& with) {
     command.add_option("--key-header", with.key_headers, "default Idempotency-Key")
         ->type_name("HEADER")
         ->group(group);
-    command.add_option("--profile", with.profile, "2xx, ietf, stripe-v1 or stripe-v2")
+    one_of(command.add_option("--profile", with.profile, "which answers are kept: docs/http.md"),
+           {"2xx", "ietf", "stripe-v1", "stripe-v2"})
         ->capture_default_str()
         ->group(group);
     command.add_option("--lease", with.lease)
@@ -107,7 +109,9 @@ void add_route_options(CLI::App& command, gateway_arguments& with) {
         ->capture_default_str()
         ->type_name("TIME")
         ->group(group);
-    command.add_option("--on-lease-expiry", with.on_lease_expiry, "retry, hold or probe")
+    one_of(command.add_option("--on-lease-expiry", with.on_lease_expiry,
+                              "what becomes of a request whose process has died"),
+           {"retry", "hold", "probe"})
         ->capture_default_str()
         ->group(group);
     command.add_option("--probe", with.probe, "path of the upstream that knows what happened")
@@ -123,7 +127,8 @@ void add_route_options(CLI::App& command, gateway_arguments& with) {
         ->group(group);
     command.add_flag("--fail-open", with.fail_open, "go on without the store while it is away")
         ->group(group);
-    command.add_option("--forward-key", with.forward, "same, child or none")
+    one_of(command.add_option("--forward-key", with.forward, "which key the upstream gets"),
+           {"same", "child", "none"})
         ->capture_default_str()
         ->group(group);
     command.add_option("--body-max", with.body_max, "bytes of a protected request")
@@ -176,7 +181,7 @@ void add_connection_options(CLI::App& command, gateway_arguments& with) {
 void add_gateway_command(CLI::App& tool) {
     const auto with = std::make_shared<gateway_arguments>();
     CLI::App* const command =
-        tool.add_subcommand("gateway", "stand in front of an HTTP service and make requests with "
+        tool.add_subcommand("gateway", "Stand in front of an HTTP service and make requests with "
                                        "an Idempotency-Key take effect once");
     command->add_option("--listen", with->listen)->capture_default_str()->type_name("HOST:PORT");
     command->add_option("--upstream", with->upstream, "http:// or https://")

@@ -5,7 +5,9 @@
 #include <iostream>
 #include <string>
 
+#include "command_words.hpp"
 #include "commands.hpp"
+#include "help.hpp"
 
 namespace {
 
@@ -15,7 +17,28 @@ int report(int exit_code, std::string message) {
     return exit_code;
 }
 
+// In the order of the help.
+void add_commands(CLI::App& tool) {
+    using namespace semel::app;
+    add_serve_command(tool);
+    add_gateway_command(tool);
+    add_check_config_command(tool);
+    add_token_commands(tool);
+    add_demo_command(tool);
+    add_records_commands(tool);
+    add_stats_command(tool);
+    add_reconcile_command(tool);
+    add_sweep_command(tool);
+    add_migrate_command(tool);
+    add_outbox_commands(tool);
+    add_relay_command(tool);
+    add_fingerprint_commands(tool);
+    add_id_commands(tool);
+    add_completion_command(tool);
+}
+
 int run(CLI::App& tool, int argc, char** argv) {
+    semel::app::check_command_words(tool, {argv + 1, argv + argc});
     tool.parse(argc, argv);
     if (tool.get_subcommands().empty()) std::cout << tool.help();
     // A full disk or closed pipe must not look like success.
@@ -27,23 +50,10 @@ int run(CLI::App& tool, int argc, char** argv) {
 
 int main(int argc, char** argv) {
     CLI::App tool{"semel: exactly-once effects", "semel"};
-    tool.set_version_flag("--version", "semel " SEMEL_VERSION);
     tool.require_subcommand(0, 1);
-    semel::app::add_check_config_command(tool);
-    semel::app::add_completion_command(tool);
-    semel::app::add_demo_command(tool);
-    semel::app::add_fingerprint_commands(tool);
-    semel::app::add_gateway_command(tool);
-    semel::app::add_id_commands(tool);
-    semel::app::add_migrate_command(tool);
-    semel::app::add_reconcile_command(tool);
-    semel::app::add_records_commands(tool);
-    semel::app::add_outbox_commands(tool);
-    semel::app::add_relay_command(tool);
-    semel::app::add_serve_command(tool);
-    semel::app::add_stats_command(tool);
-    semel::app::add_sweep_command(tool);
-    semel::app::add_token_commands(tool);
+    semel::app::prepare_help(tool);
+    add_commands(tool);
+    semel::app::complete_help(tool);
 
     try {
         return run(tool, argc, argv);
@@ -51,6 +61,8 @@ int main(int argc, char** argv) {
         return tool.exit(asked);
     } catch (const CLI::RuntimeError& failed) {
         return failed.get_exit_code();
+    } catch (const CLI::ExtrasError&) {
+        return report(2, semel::app::unexpected_word(tool));
     } catch (const CLI::ParseError& wrong) {
         return report(2, wrong.what());
     } catch (const semel::app::usage_error& wrong) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "choices.hpp"
 #include "commands.hpp"
 #include "opened.hpp"
 #include "semel/outbox.hpp"
@@ -170,7 +171,7 @@ void drop(const outbox_arguments& with) {
 
 void add_outbox_commands(CLI::App& tool) {
     const auto with = std::make_shared<outbox_arguments>();
-    CLI::App& command = *tool.add_subcommand("outbox", "look at events on their way, and mend");
+    CLI::App& command = *tool.add_subcommand("outbox", "Look at events on their way, and mend");
     command.require_subcommand(1);
     const auto add = [&](const char* name, const char* about,
                          void (*run)(const outbox_arguments&)) {
@@ -180,23 +181,24 @@ void add_outbox_commands(CLI::App& tool) {
         return one;
     };
 
-    CLI::App* const listed = add("list", "rows of the outbox, the oldest first", list);
-    listed->add_option("--status", with->status, "pending, claimed, dead or parked");
+    CLI::App* const listed = add("list", "Print rows, the oldest first", list);
+    one_of(listed->add_option("--status", with->status, "parked: behind a dead one of its key"),
+           {"pending", "claimed", "dead", "parked"});
     listed->add_option("--topic", with->topic);
     listed->add_option("--after", with->after, "rows behind this one")->capture_default_str();
     listed->add_option("--limit", with->limit)->check(CLI::Range(1, 10'000))->capture_default_str();
     listed->add_flag("--json", with->as_json);
 
-    CLI::App* const shown = add("show", "one row with everything", show);
+    CLI::App* const shown = add("show", "Print everything about one row", show);
     shown->add_option("row", with->rows, "as list prints it")->required()->expected(1);
     shown->add_flag("--json", with->as_json);
 
-    CLI::App* const again = add("requeue", "dead letters are tried again", requeue);
+    CLI::App* const again = add("requeue", "Try dead letters again", requeue);
     again->add_option("row", with->rows, "as list prints them");
     again->add_flag("--all", with->all, "every dead letter");
     again->add_flag("--yes", with->yes, "do not ask");
 
-    CLI::App* const gone = add("drop", "rows that nobody has claimed are removed", drop);
+    CLI::App* const gone = add("drop", "Remove rows that no relay has claimed", drop);
     gone->add_option("row", with->rows, "as list prints them")->required();
     gone->add_flag("--yes", with->yes, "do not ask");
 }

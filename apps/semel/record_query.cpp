@@ -1,5 +1,6 @@
 #include "record_query.hpp"
 
+#include "choices.hpp"
 #include "commands.hpp"
 #include "duration_text.hpp"
 #include "opened.hpp"
@@ -22,7 +23,8 @@ void add_query_options(CLI::App& command, query_arguments& with) {
     command.add_option("--tenant", with.tenant)->group(group);
     command.add_option("--operation", with.operation)->group(group);
     command.add_option("--key", with.key)->group(group);
-    command.add_option("--state", with.state, "processing, succeeded, failed or stuck")
+    one_of(command.add_option("--state", with.state, "stuck: processing, past the lease"),
+           {"processing", "succeeded", "failed", "stuck"})
         ->group(group);
     command.add_option("--ref", with.ref, "the reference of their result")->group(group);
     command.add_option("--stuck-for", with.stuck_for, "past their lease for so long")

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "choices.hpp"
 #include "commands.hpp"
 #include "confirm.hpp"
 #include "duration_text.hpp"
@@ -140,7 +141,9 @@ void add_record_acts(CLI::App& family) {
     CLI::App* const settle =
         family.add_subcommand("resolve", "Decide what became of a record in doubt");
     add_act_options(*settle, *settling);
-    settle->add_option("--as", settling->as, "committed, not-executed or failed")->required();
+    one_of(settle->add_option("--as", settling->as, "what became of it"),
+           {"committed", "not-executed", "failed"})
+        ->required();
     auto* const body = settle->add_option("--body", settling->body, "the answer (committed)");
     settle->add_option("--body-file", settling->body_file)->type_name("FILE")->excludes(body);
     settle->add_option("--type", settling->type, "its content type")->capture_default_str();

@@ -2,14 +2,15 @@
 #include <memory>
 
 #include "base/shown_url.hpp"
+#include "choices.hpp"
 #include "commands.hpp"
 #include "duration_text.hpp"
 #include "opened.hpp"
 #include "semel/outbox.hpp"
 #include "semel/outbox/sinks.hpp"
 #include "signals.hpp"
-#include "url_argument.hpp"
 #include "store_arguments.hpp"
+#include "url_argument.hpp"
 
 namespace semel::app {
 namespace {
@@ -93,11 +94,12 @@ void run(const relay_arguments& with) {
 }
 
 void add_delivery_options(CLI::App& command, relay_arguments& with) {
-    command.add_option("--mode", with.mode, "parallel, or ordered: one by one per message key")
+    one_of(command.add_option("--mode", with.mode, "ordered: one by one per message key"),
+           {"parallel", "ordered"})
         ->capture_default_str();
-    command
-        .add_option("--on-failure", with.on_failure,
-                    "ordered: block the key, skip the event, or park the key behind it")
+    one_of(command.add_option("--on-failure", with.on_failure,
+                              "ordered: block the key, skip the event, or park the key behind it"),
+           {"block", "skip", "park"})
         ->capture_default_str();
     command.add_option("--attempts", with.options.retry.attempts_max, "then it is a dead letter")
         ->capture_default_str();

@@ -12,6 +12,7 @@ namespace semel::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 // What bash offers behind these words, by the script itself.
 int bash_offers(const std::string& words, const std::string& expected) {
@@ -39,6 +40,31 @@ TEST(CompletionCommand, BashFollowsTheWordsToTheirCommand) {
     EXPECT_EQ(bash_offers("semel serve --", "--config"), 0);
     EXPECT_NE(bash_offers("semel serve --", "--tenant"), 0);
     EXPECT_NE(bash_offers("semel ''", "revoke"), 0);
+}
+
+TEST(CompletionCommand, BashKnowsTheValuesOfOptions) {
+    EXPECT_EQ(bash_offers("semel records list --state ''", "stuck"), 0);
+    EXPECT_EQ(bash_offers("semel records list --state su", "succeeded"), 0);
+    EXPECT_NE(bash_offers("semel records list --state su", "stuck"), 0);
+    EXPECT_NE(bash_offers("semel records list --state ''", "--json"), 0);
+    EXPECT_EQ(bash_offers("semel gateway --profile ''", "stripe-v2"), 0);
+    EXPECT_EQ(bash_offers("semel relay --mode ''", "ordered"), 0);
+    EXPECT_EQ(bash_offers("semel records list --state stuck --", "--json"), 0);
+    EXPECT_NE(bash_offers("semel serve --config ''", "--demo"), 0) << "but files";
+    EXPECT_EQ(bash_offers("semel demo --json --", "--dir"), 0) << "a flag has no value";
+}
+
+TEST(CompletionCommand, OtherShellsKnowTheValuesOfOptions) {
+    EXPECT_THAT(run_tool({"completion", "zsh"}).out,
+                HasSubstr("'semel records list --state') compadd -- processing succeeded"));
+    EXPECT_THAT(run_tool({"completion", "fish"}).out,
+                HasSubstr("-l state -x -a 'processing succeeded failed stuck'"));
+}
+
+TEST(CompletionCommand, OffersNothingThatIsNotForPeople) {
+    for (const char* shell : {"bash", "zsh", "fish"}) {
+        EXPECT_THAT(run_tool({"completion", shell}).out, Not(HasSubstr("demo-child"))) << shell;
+    }
 }
 
 // Every command that the tool's help names is completed in every shell.
