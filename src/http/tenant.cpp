@@ -18,7 +18,7 @@ result<void> check_one(const std::monostate&) {
 
 result<void> check_one(const single_tenant& one) {
     if (is_tenant_name(one.name)) return {};
-    return wrong("the single tenant needs a name of 1 to 64 visible characters");
+    return wrong("the single tenant needs a name of 1 to 64 visible ASCII characters");
 }
 
 result<void> check_one(const tenant_header& from) {

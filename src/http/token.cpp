@@ -81,7 +81,8 @@ std::optional<std::string_view> bearer_token(const header_list& headers) {
 }
 
 result<void> token_table::add(const fingerprint& hash, grant gives) {
-    if (!is_tenant_name(gives.tenant)) return wrong("a tenant has 1 to 64 visible characters");
+    if (!is_tenant_name(gives.tenant))
+        return wrong("a tenant has 1 to 64 visible ASCII characters");
     if (gives.may.empty()) return wrong("a token needs a scope");
     const auto [first, last] = grants_.equal_range(first_bytes(hash));
     const bool known =
