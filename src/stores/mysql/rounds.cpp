@@ -79,7 +79,7 @@ void rounds::batch::clear() {
 }
 
 rounds::rounds(const statement_texts& texts, store_counters& counters)
-    : texts_(texts), counters_(counters), random_(std::random_device{}()) {}
+    : texts_(texts), counters_(counters) {}
 
 result<void> rounds::go(connection& on, std::span<pending* const> group, duration lock_wait,
                         local_time deadline) {
@@ -126,8 +126,8 @@ void rounds::clear() {
     counted_.clear();
     silent_ = 0;
     writers_ = 0;
-    // Nobody else has these numbers, so a row that carries one was inserted by this round.
-    first_version_ = static_cast<std::int64_t>(random_() >> 2);
+    // A row that carries one of these numbers was inserted by this round.
+    first_version_ = new_row_version();
     highest_erased_ = 0;
     writes_ = 0;
     sent_floor_ = floor_;

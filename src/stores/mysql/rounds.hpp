@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <random>
 #include <span>
 #include <vector>
 
@@ -143,7 +142,6 @@ private:
 
     const statement_texts& texts_;
     store_counters& counters_;
-    std::mt19937_64 random_;
 
     // Of this round:
     batch insert_, complete_, fail_, renew_, load_;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/process_random.hpp"
 #include "stores/mysql/statements.hpp"
 
 namespace semel::mysql {
@@ -83,6 +84,10 @@ private:
 void add_id(row_buffer& to, const record_id& id) {
     to.add(std::string_view{id.tenant}).add(std::string_view{id.operation});
     to.add(std::string_view{id.key});
+}
+
+std::int64_t new_row_version() {
+    return static_cast<std::int64_t>(process_random() >> 2);
 }
 
 result<void> check_size(const record_id& id) {

@@ -1,6 +1,8 @@
 // A record from its row.
 #pragma once
 
+#include <cstdint>
+
 #include "semel/record.hpp"
 #include "semel/result.hpp"
 #include "stores/mysql/connection.hpp"
@@ -9,6 +11,10 @@
 namespace semel::mysql {
 
 void add_id(row_buffer& to, const record_id& id);
+
+// The version of a row that is written. No other write of any process draws the same number, so a
+// row that carries it was written by this one. The numbers behind it are as good.
+[[nodiscard]] std::int64_t new_row_version();
 
 // A record without its checkpoints, and how many it has.
 struct record_row {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/process_random.hpp"
 #include "stores/mysql/row.hpp"
 #include "stores/mysql/statements.hpp"
 
@@ -31,10 +30,6 @@ std::string hex(std::string_view bytes) {
     std::string made;
     add_hex(made, bytes);
     return made;
-}
-
-std::int64_t new_version() {
-    return static_cast<std::int64_t>(process_random() >> 2);
 }
 
 } // namespace
@@ -108,7 +103,7 @@ std::string transaction_texts::insert(const record_id& id, const record& after) 
     std::string columns;
     for (const auto column : record_columns) columns += "," + std::string{column};
     row_buffer values = id_row(id);
-    values.add(new_version()).add(due_at(after));
+    values.add(new_row_version()).add(due_at(after));
     add_record(values, after);
     return "INSERT INTO " + table("record") + " (tenant,operation,`key`,version,due_at" + columns +
            ") VALUES (" + std::string{values.row(0)} + ")";

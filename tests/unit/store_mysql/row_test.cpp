@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+#include <thread>
+#include <vector>
+
 namespace semel::mysql {
 namespace {
 
@@ -14,6 +19,27 @@ TEST(MysqlRow, ARecordIsWholeWhenEachOfItsCheckpointsHasBeenRead) {
         ASSERT_FALSE(made);
         EXPECT_EQ(made.error().code, errc::corrupt);
     }
+}
+
+// Two rounds with the same number would take one another's claim for their own.
+TEST(MysqlRow, VersionsOfManyLanesAreAllDifferent) {
+    constexpr std::size_t each = 50'000; // so many 32-bit numbers would hardly all differ
+    constexpr std::size_t lanes = 8;
+    std::vector<std::int64_t> drawn(lanes * each);
+    {
+        std::vector<std::jthread> all;
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            all.emplace_back([&drawn, lane] {
+                const auto own = std::span{drawn}.subspan(lane * each, each);
+                std::generate(own.begin(), own.end(), new_row_version);
+            });
+        }
+    }
+    std::sort(drawn.begin(), drawn.end());
+
+    EXPECT_EQ(std::adjacent_find(drawn.begin(), drawn.end()), drawn.end());
+    EXPECT_GE(drawn.front(), 0);
+    EXPECT_LT(drawn.back(), std::int64_t{1} << 62) << "a batch counts on from there";
 }
 
 TEST(MysqlRow, IdsMustFitTheirColumns) {
