@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -21,6 +22,10 @@ enum class syncing { yes, no };
 
 failure refused(std::string detail) {
     return {.code = errc::invalid_argument, .possible = effect::none, .detail = std::move(detail)};
+}
+
+failure unavailable(std::string detail) {
+    return {.code = errc::unavailable, .possible = effect::none, .detail = std::move(detail)};
 }
 
 std::string system_text(std::string_view doing, int error) {
@@ -45,6 +50,21 @@ public:
 private:
     const int file_;
 };
+
+// A power cut may take a new file whose folder has not reached the disk, however often the file
+// itself was synced. Done every time: the file may be another worker's, and new all the same.
+result<void> sync_name_of(const std::string& path) {
+    const std::filesystem::path parent = std::filesystem::path{path}.parent_path();
+    const std::string folder = parent.empty() ? "." : parent.string();
+    const int at = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    // Some file systems cannot sync a folder, and say EINVAL.
+    const bool done = at >= 0 && (::fsync(at) == 0 || errno == EINVAL);
+    const int error = errno;
+    if (at >= 0) ::close(at);
+    if (done) return {};
+    return unavailable(system_text("cannot sync the folder " + folder, error) +
+                       "; let this user read the folder, or write ?sync=no");
+}
 
 // One write for a batch. A line that a full disk has cut short is ended before the next one, no
 // matter whose, so that a reader loses only the torn line, which counts as not delivered.
@@ -132,12 +152,12 @@ result<std::unique_ptr<sink>> open_file_sink(const store_url& url, const sink_op
     if (!sync) return sync.error();
     if (auto read = given.finish(); !read) return std::move(read).error();
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (file < 0) {
-        return failure{.code = errc::unavailable,
-                       .possible = effect::none,
-                       .detail = system_text("cannot open " + path, errno)};
+    if (file < 0) return unavailable(system_text("cannot open " + path, errno));
+    auto made = std::make_unique<file_sink>(file, *sync);
+    if (*sync == syncing::yes) {
+        if (auto kept = sync_name_of(path); !kept) return std::move(kept).error();
     }
-    return std::unique_ptr<sink>{std::make_unique<file_sink>(file, *sync)};
+    return std::unique_ptr<sink>{std::move(made)};
 }
 
 } // namespace semel::outbox
