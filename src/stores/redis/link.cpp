@@ -56,6 +56,14 @@ std::string request_of(const std::vector<std::string_view>& parts) {
     return made;
 }
 
+// Of the reply to HELLO: names and values in turn.
+std::string_view role_in(const value& hello) {
+    for (std::size_t at = 0; at + 1 < hello.items.size(); at += 2) {
+        if (hello.items[at].text == "role") return hello.items[at + 1].text;
+    }
+    return {};
+}
+
 } // namespace
 
 result<transport_maker> make_transport_maker(const redis_options& options) {
@@ -114,34 +122,48 @@ result<void> link::connect() {
     return introduce();
 }
 
-// In one round trip: who we are, and which database is meant.
+// In one round trip: who we are, which database is meant, and whether this is the primary.
 result<void> link::introduce() {
     std::string requests;
-    std::size_t expected = 1;
-    if (!options_.password.empty()) {
-        requests += options_.user.empty() ? request_of({"AUTH", options_.password})
-                                          : request_of({"AUTH", options_.user, options_.password});
-        ++expected;
+    std::vector<introduction> said;
+    const auto say = [&](introduction what, const std::vector<std::string_view>& parts) {
+        requests += request_of(parts);
+        said.push_back(what);
+    };
+    if (!options_.password.empty() && options_.user.empty()) {
+        say(introduction::login, {"AUTH", options_.password});
+    } else if (!options_.password.empty()) {
+        say(introduction::login, {"AUTH", options_.user, options_.password});
     }
-    if (options_.database != 0) {
-        requests += request_of({"SELECT", std::to_string(options_.database)});
-        ++expected;
-    }
-    requests += request_of({"CLIENT", "SETNAME", "semel"});
+    const std::string database = std::to_string(options_.database);
+    if (options_.database != 0) say(introduction::database, {"SELECT", database});
+    // Every user may say HELLO.
+    if (options_.wanted == server_role::primary) say(introduction::role, {"HELLO"});
+    say(introduction::name, {"CLIENT", "SETNAME", "semel"});
     if (auto sent = send(requests); !sent.done) return std::move(sent.done).error();
     std::optional<failure> refused;
-    for (; expected > 0; --expected) {
+    for (const auto what : said) {
         auto got = receive();
         // Who is refused the connection itself hears that once, and it is closed.
         if (!got) return refused ? *std::move(refused) : std::move(got).error();
-        // A name is a courtesy that not every user may show.
-        const bool courtesy = expected == 1 && (*got)->text.starts_with("NOPERM");
-        if ((*got)->is(value::type::error) && !courtesy && !refused) {
-            refused = verdict_of((*got)->text).why;
-        }
+        if (!refused) refused = why_refused(what, **got);
     }
     if (refused) return *std::move(refused);
     return {};
+}
+
+std::optional<failure> link::why_refused(introduction what, const value& got) const {
+    if (got.is(value::type::error)) {
+        // A name is a courtesy that not every user may show.
+        const bool courtesy = what == introduction::name && got.text.starts_with("NOPERM");
+        if (courtesy) return std::nullopt;
+        return verdict_of(got.text).why;
+    }
+    if (what != introduction::role || role_in(got) != "replica") return std::nullopt;
+    return failure{.code = errc::read_only,
+                   .possible = effect::none,
+                   .detail = "redis: the server is a replica, whose records may be old; name "
+                             "its primary"};
 }
 
 void link::close() {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +21,17 @@ using transport_maker = std::function<result<std::unique_ptr<redis_transport>>()
 // To host and port of the options, or what their `connect` says.
 [[nodiscard]] result<transport_maker> make_transport_maker(const redis_options& options);
 
+// Which server a connection may lead to.
+enum class server_role { primary, any };
+
 struct link_options {
     transport_maker connect = {};
     std::string user = {};
     std::string password = {};
     std::uint32_t database = 0;
     duration command_timeout = std::chrono::seconds{5};
+    // Asked whenever a connection is made: what answers at the address may have been demoted since.
+    server_role wanted = server_role::any;
     store_counters* counters = nullptr;
 };
 
@@ -57,9 +63,13 @@ public:
     void close();
 
 private:
+    // What is said when a connection begins.
+    enum class introduction { login, database, role, name };
+
     [[nodiscard]] bool at_rest(local_time now);
     [[nodiscard]] result<void> connect();
     [[nodiscard]] result<void> introduce();
+    [[nodiscard]] std::optional<failure> why_refused(introduction what, const value& got) const;
     [[nodiscard]] result<std::size_t> give(std::string_view requests, sending& made);
     [[nodiscard]] result<const value*> next_value();
     [[nodiscard]] result<void> fill(std::size_t wanted);

@@ -55,6 +55,8 @@ result<link_options> link_options_of(const redis_options& options) {
                         .password = options.password,
                         .database = options.database,
                         .command_timeout = options.command_timeout,
+                        .wanted = options.mode == open_mode::read_only ? server_role::any
+                                                                       : server_role::primary,
                         .counters = options.counters};
 }
 

@@ -91,6 +91,34 @@ TEST(RedisFaults, KilledConnectionsAreReplaced) {
     EXPECT_GT(work.failures(), 0U);
 }
 
+// As Sentinel does it: the server becomes a replica, and its clients have to connect again.
+TEST(RedisFaults, ADemotedPrimaryIsRefusedUntilItIsPrimaryAgain) {
+    private_redis server;
+    private_redis primary;
+    const auto store = open_redis_store(server.options()).value();
+    must_start(*store, id_of("k"), begin_of(1));
+    test::redis_client root{server.options()};
+    root.ask({"REPLICAOF", "127.0.0.1", std::to_string(primary.port())});
+    root.ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+
+    const auto lost = store->call(id_of("k"), commands::lookup{});
+    const auto refused = store->call(id_of("k"), commands::lookup{});
+    root.ask({"REPLICAOF", "NO", "ONE"});
+    const local_time deadline = local_clock::now() + seconds{10};
+    auto again = store->call(id_of("new"), begin_of(2));
+    while (!again && local_clock::now() < deadline) {
+        std::this_thread::sleep_for(milliseconds{20});
+        again = store->call(id_of("new"), begin_of(2));
+    }
+
+    EXPECT_FALSE(lost);
+    ASSERT_FALSE(refused) << "what a replica knows may be old";
+    EXPECT_EQ(refused.error().code, errc::read_only);
+    EXPECT_EQ(refused.error().possible, effect::none);
+    EXPECT_THAT(refused.error().detail, testing::HasSubstr("the server is a replica"));
+    EXPECT_TRUE(again) << describe(again.error());
+}
+
 TEST(RedisFaults, AConnectionClosedWhileIdleIsReplacedUnnoticed) {
     private_redis server;
     const auto store = open_redis_store(server.options()).value();

@@ -24,6 +24,28 @@ TEST(RedisLink, IntroducesItselfInOneGo) {
                               std::string{introduction});
 }
 
+// What Redis 7 says to HELLO.
+std::string hello_of(std::string_view role) {
+    return "*6\r\n" + bulk("server") + bulk("redis") + bulk("proto") + ":2\r\n" + bulk("role") +
+           bulk(role);
+}
+
+TEST(RedisLink, AsksEveryConnectionWhetherItLeadsToThePrimary) {
+    scripted_server server;
+    const auto seen = server.connection({.answers = hello_of("master") + "+OK\r\n"});
+    const auto after = server.connection({.answers = hello_of("replica") + "+OK\r\n"});
+    link on{{.connect = server.maker(), .wanted = server_role::primary}};
+    ASSERT_TRUE(on.ready());
+    on.close();
+
+    const auto got = on.ready();
+
+    EXPECT_EQ(seen->sent, "*1\r\n$5\r\nHELLO\r\n" + std::string{introduction});
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code, errc::read_only);
+    EXPECT_THAT(got.error().detail, HasSubstr("name its primary"));
+}
+
 TEST(RedisLink, APasswordAloneIsForTheDefaultUser) {
     scripted_server server;
     const auto seen = server.connection({.answers = "+OK\r\n+OK\r\n"});
