@@ -58,7 +58,7 @@ bare_sqlite::bare_sqlite(const std::filesystem::path& file) {
     on_ = sqlite::connection::open(
               {.path = like.path, .lock_wait = like.lock_wait, .cache_bytes = like.cache_bytes})
               .value();
-    on_->make_durable().value();
+    on_->make_ready().value();
     const sqlite::statement_texts texts{like.table_prefix};
     insert_ = on_->prepare(texts.insert).value();
     complete_ = on_->prepare(texts.complete).value();
