@@ -114,8 +114,11 @@ step workload::next(checker& model) {
         return next_queued();
     }
     envelope what{.id = id, .what = pick_command(it), .now = now_};
-    // As a client whose answer was lost, and to see what has been written.
-    if (chance(10)) queued_.push_back(what);
+    // As a client whose answer was lost, and to see what has been written. Undoing commands are
+    // rare, so most of them are repeated.
+    const auto* const undo = std::get_if<commands::release>(&what.what);
+    const bool undoes = undo != nullptr && undo->replaced != nullptr;
+    if (chance(undoes ? 60 : 10)) queued_.push_back(what);
     if (chance(25)) queued_.push_back({.id = id, .what = commands::lookup{}});
     return what;
 }
