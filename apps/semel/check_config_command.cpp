@@ -3,6 +3,7 @@
 
 #include "commands.hpp"
 #include "configuration.hpp"
+#include "start_advice.hpp"
 
 namespace semel::app {
 namespace {
@@ -16,7 +17,11 @@ void run(const check_config_arguments& with) {
     if (with.reference) {
         std::cout << config::reference();
     } else {
-        std::cout << config::show(load_config(with.file));
+        const config::config read = load_config(with.file);
+        for (const std::string& one : start_advice(read)) {
+            std::cerr << "semel: warning: " << one << '\n';
+        }
+        std::cout << config::show(read);
     }
 }
 

@@ -51,6 +51,7 @@ config::route_entry route(std::string operation, std::string path, http::key_nee
     made.route.operation = std::move(operation);
     made.route.path = std::move(path);
     made.route.need = need;
+    made.route.principal = {"shared"}; // the shop has no logins
     return made;
 }
 
@@ -87,7 +88,10 @@ std::string demo_guide(const std::string& gateway_address) {
            gateway_address + "/ counts them).\n" + post(book) +
            "\n3. Another request under the same key is refused: 422.\n" +
            post(R"({"item":"piano"})") +
-           "\nPOST /payments insists on a key: without one it is a 400. Ctrl-C ends all.\n\n";
+           "\nPOST /payments insists on a key: without one it is a 400. The shop has no logins, so "
+           "all "
+           "clients are one\nprincipal; docs/http.md says how answers are kept apart. Ctrl-C ends "
+           "all.\n\n";
 }
 
 } // namespace semel::app

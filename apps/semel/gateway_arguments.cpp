@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "commands.hpp"
+#include "config/surroundings.hpp"
 #include "config/token_file.hpp"
 #include "duration_text.hpp"
+#include "url_argument.hpp"
 
 namespace semel::app {
 namespace {
@@ -112,8 +114,13 @@ void set_options(http::route& one, const gateway_arguments& with) {
     one.body_bytes_max = with.body_max;
     if (with.fail_open) one.outage = http::store_outage::pass;
     using how = http::key_forwarding;
-    one.forward = one_of<how>("--forward-key", with.forward,
-                              {{"same", how::same}, {"child", how::child}, {"none", how::none}});
+    one.forward = one_of<how>(
+        "--forward-key", with.forward,
+        {{"same", how::same}, {"record", how::record}, {"child", how::child}, {"none", how::none}});
+    one.principal = with.principal;
+    one.without_principal = one_of<http::no_principal>(
+        "--principal-missing", with.principal_missing,
+        {{"refuse", http::no_principal::refuse}, {"anonymous", http::no_principal::anonymous}});
     set_policy(one, with);
 }
 
@@ -123,6 +130,26 @@ std::vector<http::route> routes_of(const gateway_arguments& with) {
     if (routes.empty()) routes.push_back({.operation = "http", .path = "/**"});
     for (http::route& one : routes) set_options(one, with);
     return routes;
+}
+
+std::string principal_secret_of(const gateway_arguments& with) {
+    const std::string advice = "; `openssl rand -hex 32 > principal.key` makes one";
+    const std::string& written = with.principal_secret;
+    if (written.empty()) {
+        const bool shared = with.principal == std::vector<std::string>{"shared"};
+        if (with.principal.empty() || shared) return {};
+        throw usage_error("--principal: needs --principal-secret env:NAME or file:/path, the same "
+                          "for all gateways of a store" +
+                          advice);
+    }
+    if (!config::is_reference(written)) {
+        throw usage_error("--principal-secret: must be env:NAME or file:/path" + advice);
+    }
+    std::string secret = given_url("--principal-secret", written);
+    if (secret.size() < http::principal_secret_bytes_min) {
+        throw usage_error("--principal-secret: must have at least 16 bytes" + advice);
+    }
+    return secret;
 }
 
 // ---- the rest
@@ -164,6 +191,7 @@ edge::gateway_options options_of(const gateway_arguments& with) {
     made.drain_time = parse_duration("--drain-time", with.drain_time);
     made.gate.tenants = tenants_of(with);
     made.gate.routes = routes_of(with);
+    made.gate.principal_secret = principal_secret_of(with);
     if (!with.probe.empty()) {
         for (const http::route& one : made.gate.routes) made.probes[one.operation] = with.probe;
     }

@@ -23,6 +23,9 @@ struct gateway_arguments {
     std::vector<std::string> routes = {};
     bool require_key = false, derive_key = false, strict_key = false;
     std::vector<std::string> key_headers = {};
+    std::vector<std::string> principal = {};
+    std::string principal_missing = "refuse";
+    std::string principal_secret = {}; // env:NAME or file:/path
     std::string profile = "2xx";
     std::string lease = "30s", retention = "24h", wait = "10s";
     std::string on_lease_expiry = "retry";

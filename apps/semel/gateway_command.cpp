@@ -14,6 +14,7 @@
 #include "semel/open.hpp"
 #include "semel/reconciler.hpp"
 #include "signals.hpp"
+#include "start_advice.hpp"
 #include "url_argument.hpp"
 
 namespace semel::app {
@@ -36,6 +37,8 @@ void serve(const gateway_arguments& with) {
     signals stop{SIGTERM, SIGINT};
     semel::engine engine{
         opened(open(store)), {}, {.operations = edge::operations_of(options).value()}};
+    const std::string advice = open_answers(options.gate.tenants, options.gate.routes);
+    if (!advice.empty()) std::cerr << "semel: warning: " << advice << '\n';
     const auto gateway = opened(edge::gateway::start(options, engine));
     reconciler settles{engine.records(), reconciling(with, options)};
     settles.start();
@@ -128,10 +131,29 @@ void add_route_options(CLI::App& command, gateway_arguments& with) {
     command.add_flag("--fail-open", with.fail_open, "go on without the store while it is away")
         ->group(group);
     one_of(command.add_option("--forward-key", with.forward, "which key the upstream gets"),
-           {"same", "child", "none"})
+           {"same", "record", "child", "none"})
         ->capture_default_str()
         ->group(group);
     command.add_option("--body-max", with.body_max, "bytes of a protected request")
+        ->capture_default_str()
+        ->group(group);
+}
+
+void add_principal_options(CLI::App& command, gateway_arguments& with) {
+    const std::string group = "Routes";
+    command
+        .add_option("--principal", with.principal,
+                    "whose answer it is: a header, a cookie as in Cookie:session, or shared")
+        ->type_name("HEADER")
+        ->group(group);
+    command
+        .add_option("--principal-secret", with.principal_secret,
+                    "env:NAME or file:/path; the same for all gateways of a store")
+        ->type_name("SECRET")
+        ->group(group);
+    one_of(command.add_option("--principal-missing", with.principal_missing,
+                              "a request without a principal: 401, or one principal for all such"),
+           {"refuse", "anonymous"})
         ->capture_default_str()
         ->group(group);
 }
@@ -194,6 +216,7 @@ void add_gateway_command(CLI::App& tool) {
         ->type_name("URL");
     add_tenant_options(*command, *with);
     add_route_options(*command, *with);
+    add_principal_options(*command, *with);
     add_connection_options(*command, *with);
     command->footer("Answers of protected requests: see docs/http.md. SIGTERM and SIGINT drain: "
                     "exit code 0 when all is done.");

@@ -22,7 +22,12 @@ void add_query_options(CLI::App& command, query_arguments& with) {
     const std::string group = "Which";
     command.add_option("--tenant", with.tenant)->group(group);
     command.add_option("--operation", with.operation)->group(group);
-    command.add_option("--key", with.key)->group(group);
+    auto* const key = command.add_option("--key", with.key)->group(group);
+    command
+        .add_option("--key-prefix", with.key_prefix,
+                    "keys that begin so; all records that fit the rest are read")
+        ->excludes(key)
+        ->group(group);
     one_of(command.add_option("--state", with.state, "stuck: processing, past the lease"),
            {"processing", "succeeded", "failed", "stuck"})
         ->group(group);
@@ -51,10 +56,12 @@ record_query query_of(const query_arguments& with, time_point now) {
     return made;
 }
 
-void for_each_page(store& records, record_query query,
+void for_each_page(store& records, record_query query, const std::string& key_prefix,
                    const std::function<bool(const record_page&)>& take) {
     do {
-        const record_page page = opened(records.search(query));
+        record_page page = opened(records.search(query));
+        std::erase_if(page.records,
+                      [&](const found_record& one) { return !one.id.key.starts_with(key_prefix); });
         if (!take(page)) return;
         query.cursor = page.cursor;
     } while (!query.cursor.empty());

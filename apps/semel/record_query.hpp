@@ -14,6 +14,7 @@ namespace semel::app {
 
 struct query_arguments {
     std::string tenant = {}, operation = {}, key = {};
+    std::string key_prefix = {};
     std::string state = {}; // "", processing, succeeded, failed, stuck
     std::string ref = {};
     std::string stuck_for = {}; // a time
@@ -25,8 +26,9 @@ void add_query_options(CLI::App& command, query_arguments& with);
 // usage_error names the option. `now` is the store's.
 [[nodiscard]] record_query query_of(const query_arguments& with, time_point now);
 
-// Page after page, as many as there are or until `take` is false. Throws as opened() does.
-void for_each_page(store& records, record_query query,
+// Page after page, as many as there are or until `take` is false, of records whose keys begin so.
+// Stores search for whole keys only, so all that fits the query is read. Throws as opened() does.
+void for_each_page(store& records, record_query query, const std::string& key_prefix,
                    const std::function<bool(const record_page&)>& take);
 
 struct id_arguments {

@@ -29,7 +29,7 @@ void list(const list_arguments& with) {
     query.records_max = std::min(with.limit, page_max(result_bodies::left_out));
     std::vector<found_record> all;
     bool more = false;
-    for_each_page(*on->records, query, [&](const record_page& page) {
+    for_each_page(*on->records, query, with.which.key_prefix, [&](const record_page& page) {
         all.insert(all.end(), page.records.begin(), page.records.end());
         more = !page.cursor.empty();
         return all.size() < with.limit;
@@ -97,7 +97,7 @@ void export_all(const export_arguments& with) {
     std::uint64_t count = 0;
     {
         progress shown{"export"};
-        for_each_page(*on->records, query, [&](const record_page& page) {
+        for_each_page(*on->records, query, with.which.key_prefix, [&](const record_page& page) {
             for (const found_record& one : page.records)
                 to << to_json(one, now, bodies).dump() << '\n';
             shown.add(page.records.size());

@@ -118,7 +118,30 @@ void check_url(std::vector<std::string>& to, const std::string& what, const conf
     }
 }
 
+std::string answers_open_to_all(const config::config& of) {
+    const bool single = of.tenants.source == config::tenant_kind::single;
+    if (of.gateway.upstream.empty() || !single) return {};
+    std::vector<http::route> routes;
+    for (const config::route_entry& one : of.routes) routes.push_back(one.route);
+    if (routes.empty()) routes.push_back({.operation = "http"});
+    return open_answers(http::single_tenant{of.tenants.name}, routes);
+}
+
 } // namespace
+
+std::string open_answers(const http::tenant_source& tenants,
+                         const std::vector<http::route>& routes) {
+    if (!std::holds_alternative<http::single_tenant>(tenants)) return {};
+    std::string names;
+    for (const http::route& one : routes) {
+        if (one.principal.empty()) names += (names.empty() ? "" : ", ") + one.operation;
+    }
+    if (names.empty()) return {};
+    return "all clients are one tenant, and no principal is named for " + names +
+           ": every client that sends a key gets the answer under it, without the service being "
+           "asked who that is; say principal = [\"Authorization\"] or another source, or "
+           "principal = \"shared\" if they are one user (docs/http.md)";
+}
 
 std::string plain_password(const std::string& what, const std::string& url) {
     const auto parsed = parse_url(url);
@@ -141,10 +164,16 @@ std::vector<std::string> start_advice(const config::config& of) {
     }
     for (const config::relay_entry& one : of.relays) {
         check_url(made, "relay.store", one.store);
+        if (one.store.written != one.store.text) {
+            check_reference(made, one.store.written, "relay.store:");
+        }
         check_url(made, "relay.sink", one.sink);
     }
     check_reference(made, of.alerts.webhook.written, "alerts.webhook:");
+    check_reference(made, of.gateway.principal_secret.written, "gateway.principal_secret:");
+    check_reference(made, of.log.key_secret.written, "log.key_secret:");
     check_file(made, of.server.tls_key, "server.tls_key:");
+    if (auto open = answers_open_to_all(of); !open.empty()) made.push_back(std::move(open));
     return made;
 }
 

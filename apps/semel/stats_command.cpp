@@ -81,7 +81,7 @@ void run(const stats_arguments& with) {
     by_operation all;
     {
         progress shown{"stats"};
-        for_each_page(*on->records, query, [&](const record_page& page) {
+        for_each_page(*on->records, query, with.which.key_prefix, [&](const record_page& page) {
             for (const found_record& one : page.records) {
                 all[{one.id.tenant, one.id.operation}].count(one.it, now);
             }

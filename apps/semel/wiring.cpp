@@ -37,6 +37,13 @@ std::vector<http::route> routes_of(const config::config& from) {
     return routes;
 }
 
+http::gate_options gate_of(const config::config& from, http::tenant_source tenants) {
+    return {.routes = routes_of(from),
+            .tenants = std::move(tenants),
+            .principal_secret = from.gateway.principal_secret.text,
+            .limits = from.limits};
+}
+
 } // namespace
 
 result<std::unique_ptr<store>> open_store(const config::store_section& with, store_meters& meters,
@@ -131,17 +138,16 @@ edge::gateway_options gateway_options_of(const config::config& from,
                                          const std::shared_ptr<logger>& log,
                                          http::tenant_source tenants) {
     const config::gateway_section& gateway = from.gateway;
-    edge::gateway_options made{
-        .server = server_options_of(from, log, from.server.listen),
-        .upstream = {.url = edge::parse_base_url(gateway.upstream).value(),
-                     .ca_file = gateway.tls_ca,
-                     .connections_max = gateway.connections_max,
-                     .connect_time = gateway.connect_timeout,
-                     .answer_time = gateway.answer_timeout,
-                     .answer_bytes_max = gateway.answer_bytes_max,
-                     .host = gateway.host},
-        .gate = {.routes = routes_of(from), .tenants = std::move(tenants), .limits = from.limits},
-        .drain_time = from.server.drain};
+    edge::gateway_options made{.server = server_options_of(from, log, from.server.listen),
+                               .upstream = {.url = edge::parse_base_url(gateway.upstream).value(),
+                                            .ca_file = gateway.tls_ca,
+                                            .connections_max = gateway.connections_max,
+                                            .connect_time = gateway.connect_timeout,
+                                            .answer_time = gateway.answer_timeout,
+                                            .answer_bytes_max = gateway.answer_bytes_max,
+                                            .host = gateway.host},
+                               .gate = gate_of(from, std::move(tenants)),
+                               .drain_time = from.server.drain};
     for (const config::route_entry& one : from.routes) {
         if (!one.probe.empty()) made.probes.emplace(one.route.operation, one.probe);
     }
@@ -222,9 +228,7 @@ engine_options engine_options_of(const config::config& from, std::shared_ptr<log
                         .drain_max = from.server.drain,
                         .log = std::move(log)};
     if (from.gateway.upstream.empty()) return made;
-    auto gate = http::gate::make({.routes = routes_of(from),
-                                  .tenants = http::single_tenant{"check"},
-                                  .limits = from.limits});
+    auto gate = http::gate::make(gate_of(from, http::tenant_header{}));
     made.operations = gate.value().operations();
     return made;
 }

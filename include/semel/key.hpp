@@ -27,5 +27,7 @@ inline constexpr std::size_t derived_key_bytes_max = 255;
 // The key of a request that came without one: "fp-<64 hex digits>". Two requests with equal content
 // are then one request; use it only where that is meant.
 [[nodiscard]] std::string key_from(const fingerprint& content);
+// Has it the form of such a key?
+[[nodiscard]] bool is_derived_key(std::string_view key);
 
 } // namespace semel

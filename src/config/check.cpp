@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "config/load.hpp"
@@ -14,6 +15,7 @@ public:
     complaints all() {
         check_server();
         check_tenants();
+        check_principal_secret();
         for (const route_entry& one : of_.routes) check_route(one);
         for (const operation_entry& one : of_.operations) check_operation(one);
         for (const relay_entry& one : of_.relays) {
@@ -95,10 +97,37 @@ private:
         }
     }
 
+    // The routes do without one, so that its absence is said once.
+    void check_principal_secret() {
+        const std::string& text = of_.gateway.principal_secret.text;
+        const bool given = !of_.gateway.principal_secret.written.empty();
+        const auto names_values = [](const route_entry& one) {
+            const auto& names = one.route.principal;
+            return !names.empty() && names != std::vector<std::string>{"shared"};
+        };
+        const auto& all = of_.routes;
+        const auto first = std::find_if(all.begin(), all.end(), names_values);
+        if (first != all.end() && !given) {
+            say_at(
+                first->where, "route.principal",
+                R"(needs gateway.principal_secret = "file:/path" or "env:NAME", the same on all )"
+                "instances; `openssl rand -hex 32 > principal.key` makes one");
+        }
+        if (given && text.size() < http::principal_secret_bytes_min) {
+            say("gateway.principal_secret",
+                "must have at least 16 bytes; `openssl rand -hex 32` makes one");
+        }
+    }
+
     // As a gate of its own, so that what is said has this route's line.
     void check_route(const route_entry& one) {
+        http::tenant_source tenants = http::tenant_header{};
+        if (of_.tenants.source == tenant_kind::single) tenants = http::single_tenant{"check"};
         const auto made = http::gate::make(
-            {.routes = {one.route}, .tenants = http::single_tenant{"check"}, .limits = of_.limits});
+            {.routes = {one.route},
+             .tenants = std::move(tenants),
+             .principal_secret = std::string(http::principal_secret_bytes_min, '?'),
+             .limits = of_.limits});
         if (!made) say_at(one.where, "route", made.error().detail);
         if (!operations_.insert(one.route.operation).second) {
             say_at(one.where, "route.operation",

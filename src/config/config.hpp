@@ -72,6 +72,7 @@ struct gateway_section {
     std::size_t connections_max = 512;
     std::size_t answer_bytes_max = std::size_t{16} << 20U;
     edge::upstream_options::host_seen host = edge::upstream_options::host_seen::clients;
+    secret principal_secret = {}; // empty: none
 };
 
 struct center_section {

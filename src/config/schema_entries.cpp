@@ -101,6 +101,24 @@ complaint read_selection(route_entry& to) {
     return to.route.content.json = *std::move(made), std::nullopt;
 }
 
+// One word, or a list of names.
+field principal_field(key about, std::vector<std::string>& to) {
+    field made = texts_field(std::move(about), to);
+    made.type = "\"shared\" or list of texts";
+    made.take = [&to, texts = made.take](const value& from,
+                                         const surroundings& around) -> complaint {
+        const auto* word = std::get_if<std::string>(&from.is);
+        if (word == nullptr) return texts(from, around);
+        if (*word != "shared") return R"(must be "shared" or a list, such as ["Authorization"])";
+        return to = {*word}, std::nullopt;
+    };
+    made.shown = [&to] {
+        const bool word = to.size() == 1 && to[0] == "shared";
+        return word ? detail::quoted(to[0]) : detail::listed(to);
+    };
+    return made;
+}
+
 fields key_fields(route& to) {
     return {
         choice_field<http::key_need>({"key", "what a request without a key gets: it passes "
@@ -117,8 +135,20 @@ fields key_fields(route& to) {
         choice_field<http::key_forwarding>({"forward", "the key that the upstream gets"},
                                            to.forward,
                                            {{"same", http::key_forwarding::same},
+                                            {"record", http::key_forwarding::record},
                                             {"child", http::key_forwarding::child},
                                             {"none", http::key_forwarding::none}}),
+        principal_field({"principal", "whose answer it is, within the tenant: headers or single "
+                                      "cookies, as in [\"Authorization\", \"Cookie:session\"]; or "
+                                      "\"shared\": the tenant's clients may have each other's; see "
+                                      "[HTTP](http.md#whose-answer-it-is)"},
+                        to.principal),
+        choice_field<http::no_principal>(
+            {"principal_missing", "a request without any of them: "
+                                  "401, or all such are of one "
+                                  "principal"},
+            to.without_principal,
+            {{"refuse", http::no_principal::refuse}, {"anonymous", http::no_principal::anonymous}}),
     };
 }
 

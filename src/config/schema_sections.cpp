@@ -166,6 +166,10 @@ fields gateway_fields(gateway_section& to) {
             to.host,
             {{"clients", edge::upstream_options::host_seen::clients},
              {"own", edge::upstream_options::host_seen::own}}),
+        secret_field({"principal_secret", "\"file:/path\" or \"env:NAME\", a secret of at least 16 "
+                                          "bytes for route.principal, the same on all instances. "
+                                          "With another secret no request is known any more"},
+                     to.principal_secret),
     };
 }
 

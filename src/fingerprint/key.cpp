@@ -5,6 +5,8 @@
 namespace semel {
 namespace {
 
+constexpr std::string_view content_prefix = "fp-";
+
 void append_escaped(std::string& out, std::string_view text, char separator) {
     constexpr std::string_view hex = "0123456789ABCDEF";
     for (const char c : text) {
@@ -43,7 +45,12 @@ std::string prefix(std::string_view system, std::string_view key) {
 }
 
 std::string key_from(const fingerprint& content) {
-    return "fp-" + content.hex();
+    return std::string{content_prefix} + content.hex();
+}
+
+bool is_derived_key(std::string_view key) {
+    return key.starts_with(content_prefix) &&
+           fingerprint::from_hex(key.substr(content_prefix.size())).has_value();
 }
 
 } // namespace semel

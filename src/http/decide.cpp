@@ -4,6 +4,7 @@
 
 #include "http/media_type.hpp"
 #include "http/path.hpp"
+#include "http/principal.hpp"
 #include "http/text.hpp"
 #include "semel/http/exchange.hpp"
 #include "semel/key.hpp"
@@ -20,6 +21,10 @@ problem problem_of(refused_key&& why) {
     const bool too_long = why.fault == key_fault::too_long;
     return {.kind = too_long ? problem_kind::key_too_long : problem_kind::key_malformed,
             .detail = std::move(why.detail)};
+}
+
+refusal refuse(const gate& by, const route& how, problem what) {
+    return refuse(by, &how, std::move(what));
 }
 
 refusal refuse(const gate& by, const route& how, refused_tenant&& why) {
@@ -50,6 +55,16 @@ overrides wishes_of(const request_head& head, const route& how) {
     return {.wait = wait_mode::wait, .wait_max = std::min(*wanted, how.wait_limit)};
 }
 
+// Of each source by its name, so that a client learns what to send.
+refusal refuse_stranger(const gate& by, const route& how) {
+    std::string names;
+    for (const std::string& one : how.principal) names += (names.empty() ? "" : " or ") + one;
+    return refuse(
+        by, how,
+        problem{.kind = problem_kind::principal_missing,
+                .detail = "answers of this operation belong to their principal: send " + names});
+}
+
 // The request is to be protected: for whom?
 decision claim(const gate& by, const route& how, const request_head& head, peer_trust peer,
                std::optional<sent_key>&& key) {
@@ -58,10 +73,22 @@ decision claim(const gate& by, const route& how, const request_head& head, peer_
     if (announces_too_much(head, how)) return refuse_body(by, how);
     semel::request what{.tenant = std::get<std::string>(std::move(tenant)),
                         .operation = how.operation,
-                        .key = key ? key->key : std::string{},
                         .with = wishes_of(head, how)};
-    return protected_call{
-        .within = by, .how = &how, .what = std::move(what), .key = std::move(key)};
+    auto principal = principal_of(how, what.tenant, head.headers, by.options().principal_secret);
+    if (!principal) return refuse_stranger(by, how);
+    if (key) what.key = key->key + *principal;
+    return protected_call{.within = by,
+                          .how = &how,
+                          .what = std::move(what),
+                          .key = std::move(key),
+                          .principal = *std::move(principal)};
+}
+
+// A key that a route makes from another request. A client that sends it first would have the other
+// request refused as a mismatch. Its own derived key may come from a gateway before this one.
+bool takes_derived_key(const protected_call& call) {
+    return call.how->need == key_need::derived && is_derived_key(call.key->key) &&
+           call.key->key != key_from(*call.what.content);
 }
 
 void forward_key(header_list& headers, const protected_call& call) {
@@ -74,7 +101,6 @@ void forward_key(header_list& headers, const protected_call& call) {
     }
     const bool quoted = call.key && call.key->text.starts_with('"');
     std::string key = call.what.key;
-    if (key.empty() && call.what.content) key = key_from(*call.what.content);
     if (call.how->forward == key_forwarding::child) key = derive(key, call.how->operation);
     headers.add(name, spell_key(key, quoted ? key_form::strict : keys.form));
 }
@@ -110,6 +136,11 @@ std::optional<refusal> add_body(protected_call& call, const request_head& head,
                                 std::string_view body) {
     if (body.size() > call.how->body_bytes_max) return refuse_body(call.within, *call.how);
     call.what.content = fingerprint_of(head, body, call.how->content);
+    if (!call.key) {
+        call.what.key = key_from(*call.what.content) + call.principal;
+    } else if (takes_derived_key(call)) {
+        return refuse(call.within, *call.how, problem{.kind = problem_kind::key_reserved});
+    }
     return std::nullopt;
 }
 

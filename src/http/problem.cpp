@@ -22,7 +22,7 @@ constexpr std::string_view again =
     "Send the same request again, unchanged, after the time in Retry-After.";
 
 // In the order of problem_kind.
-constexpr std::array<problem_text, 23> texts = {{
+constexpr std::array<problem_text, 24> texts = {{
     {"request-malformed", 400, "The request is malformed", "",
      "Correct the request and send it again."},
     {"key-missing", 400, "This operation requires an Idempotency-Key", "idempotency_key_missing",
@@ -36,6 +36,8 @@ constexpr std::array<problem_text, 23> texts = {{
      "Send no key, or one of your own, such as a UUID."},
     {"tenant-missing", 401, "The request names no tenant that is known", "",
      "Authenticate in the way this server is configured for."},
+    {"principal-missing", 401, "The request does not say whose it is", "",
+     "Send the credentials that this operation goes by."},
     {"body-too-large", 413, "The body is larger than this operation allows", "",
      "Send a smaller body."},
     {"in-progress", 409, "A request with this Idempotency-Key is in progress",

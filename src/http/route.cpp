@@ -6,6 +6,7 @@
 
 #include "http/header_rules.hpp"
 #include "http/path.hpp"
+#include "http/principal.hpp"
 #include "http/text.hpp"
 #include "semel/http/exchange.hpp"
 
@@ -42,6 +43,11 @@ complaint check_keys(const key_options& keys, const limits& within) {
     return {};
 }
 
+// In the key of the record: the key as sent stays readable in front of it.
+void leave_room_for_principal(key_options& keys, const limits& within) {
+    keys.bytes_max = std::min(keys.bytes_max, within.key_bytes_max - principal_bytes);
+}
+
 complaint check_statuses(const std::vector<status_rule>& rules) {
     const bool fine = std::all_of(rules.begin(), rules.end(), [](const status_rule& rule) {
         return rule.first >= 200 && rule.first <= rule.last && rule.last <= 599;
@@ -49,7 +55,8 @@ complaint check_statuses(const std::vector<status_rule>& rules) {
     return fine ? "" : "its statuses must lie between 200 and 599";
 }
 
-complaint check_route(const route& one, const limits& within) {
+complaint check_route(const route& one, const gate_options& all) {
+    const limits& within = all.limits;
     if (one.operation.empty()) return "it has no operation";
     if (one.operation.size() > within.operation_bytes_max) return "its operation is too long";
     if (one.methods.empty() || !all_tokens(one.methods)) return "it has no methods";
@@ -59,7 +66,7 @@ complaint check_route(const route& one, const limits& within) {
     if (auto why = check_keys(one.keys, within); !why.empty()) return why;
     if (auto why = check_statuses(one.statuses); !why.empty()) return why;
     if (auto fine = check(one.replay); !fine) return fine.error().detail;
-    return {};
+    return check_principal(one, all);
 }
 
 failure wrong(const route& one, const complaint& why) {
@@ -73,12 +80,13 @@ result<gate> gate::make(gate_options options) {
     if (auto fine = check(options.tenants); !fine) return fine.error();
     std::vector<std::vector<std::string>> patterns;
     std::set<std::string_view> operations;
-    for (const route& one : options.routes) {
-        if (auto why = check_route(one, options.limits); !why.empty()) return wrong(one, why);
+    for (route& one : options.routes) {
+        if (auto why = check_route(one, options); !why.empty()) return wrong(one, why);
         if (!operations.insert(one.operation).second) {
             return wrong(one, "its operation is another route's too; their keys would meet");
         }
         patterns.push_back(pattern_segments(one.path));
+        if (names_principal(one)) leave_room_for_principal(one.keys, options.limits);
     }
     return gate{std::make_shared<const rules>(
         rules{.options = std::move(options), .patterns = std::move(patterns)})};

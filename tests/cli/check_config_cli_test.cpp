@@ -56,6 +56,25 @@ TEST_F(CheckConfigCommand, ReportsEverythingThatIsWrong) {
                   "\"1h30m\" or \"7d\"\n");
 }
 
+TEST_F(CheckConfigCommand, SaysWhichRoutesGiveTheirAnswersToAll) {
+    const std::string all = "[tenants]\nsource = \"single\"\nname = \"acme\"\n"
+                            "[gateway]\nupstream = \"http://127.0.0.1:1\"\n";
+    const std::string routes = "[[route]]\noperation = \"ORDER\"\npath = \"/orders\"\n"
+                               "[[route]]\noperation = \"PAY\"\nprincipal = \"shared\"\n";
+
+    const tool_run plain = run_tool({"check-config", file(all)});
+    const tool_run two = run_tool({"check-config", file(all + routes)});
+    const tool_run derived =
+        run_tool({"check-config", file(all + "[[route]]\noperation = \"A\"\nkey = \"derived\"\n")});
+
+    EXPECT_EQ(plain.exit_code, 0);
+    EXPECT_NE(plain.err.find("no principal is named for http:"), std::string::npos) << plain.err;
+    EXPECT_NE(two.err.find("no principal is named for ORDER:"), std::string::npos) << two.err;
+    EXPECT_EQ(derived.exit_code, 2);
+    EXPECT_NE(derived.err.find("semel.toml:6: route: "), std::string::npos) << derived.err;
+    EXPECT_NE(derived.err.find("keys are derived"), std::string::npos) << derived.err;
+}
+
 TEST_F(CheckConfigCommand, AFileThatIsNotThereIsWrongUsage) {
     expect_refused(run_tool({"check-config", folder_ + "/none.toml"}));
     expect_refused(run_tool({"check-config", folder_}));

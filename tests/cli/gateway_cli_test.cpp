@@ -143,6 +143,55 @@ TEST(GatewayCommand, RefusesWhatIsWrongBeforeAnyEffect) {
         {"gateway", "--upstream", up, "--store", "memory:", "--tenant-header", "X-Tenant"}));
 }
 
+// Two processes agree on whose answer it is.
+TEST(GatewayCommand, AnswersOfAPrincipalAreForItAlone) {
+    const auto file = std::filesystem::temp_directory_path() /
+                      ("semel-principal-" + std::to_string(getpid()) + ".db");
+    edge::support::upstream behind;
+    auto arguments = in_front_of(behind, {"--single-tenant", "--derive-key", "--principal",
+                                          "Authorization", "--principal-secret", "env:WHO"});
+    arguments[5] = "sqlite:" + file.string();
+    ::setenv("WHO", "a secret of the fleet", 1);
+    {
+        process first{arguments};
+        process second{arguments};
+        const auto as = [](const char* who) {
+            return std::string{"Authorization: "} + who + "\r\n";
+        };
+        EXPECT_EQ(post(first.port(), {.headers = as("alice")}).body, "order 1");
+
+        EXPECT_TRUE(post(second.port(), {.headers = as("alice")}).replayed());
+        EXPECT_EQ(post(second.port(), {.headers = as("mallory")}).body, "order 2");
+        EXPECT_EQ(post(second.port()).problem(), "401 principal-missing");
+        EXPECT_EQ(post(second.port(), {.key = "k"}).problem(), "401 principal-missing");
+    }
+    for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + end);
+}
+
+TEST(GatewayCommand, SaysWhoseAnswersItGives) {
+    const edge::support::upstream behind; // its port is taken, so that the tool ends in any case
+    const std::string taken = "127.0.0.1:" + std::to_string(behind.port());
+    const auto said = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> all = {"gateway", "--upstream", "http://127.0.0.1:1",
+                                        "--store", "memory:",    "--single-tenant",
+                                        "main",    "--listen",   taken};
+        all.insert(all.end(), more.begin(), more.end());
+        return run_words(all).err;
+    };
+    ::setenv("SHORT", "few bytes", 1);
+    const auto npos = std::string::npos;
+
+    EXPECT_NE(said({"--derive-key"}).find("keys are derived"), npos);
+    EXPECT_NE(said({"--principal", "X-User"}).find("openssl rand -hex 32 > principal.key"), npos);
+    EXPECT_NE(said({"--principal", "X-User", "--principal-secret", "plain text, many bytes"})
+                  .find("must be env:NAME"),
+              npos);
+    EXPECT_NE(said({"--principal", "X-User", "--principal-secret", "env:SHORT"}).find("16 bytes"),
+              npos);
+    EXPECT_NE(said({}).find("warning: all clients are one tenant"), npos);
+    EXPECT_EQ(said({"--principal", "shared"}).find("warning"), npos);
+}
+
 TEST(GatewayCommand, HelpNamesEveryGroup) {
     const tool_run run = run_tool({"gateway", "--help"});
     EXPECT_EQ(run.exit_code, 0);

@@ -76,6 +76,9 @@ TEST_F(RecordsCommand, ListsWhatFitsAsATable) {
     EXPECT_THAT(aged.out, AllOf(HasSubstr("held"), Not(HasSubstr("running"))));
     const tool_run by_key = run_tool({"records", "list", "--store", url(), "--key", "running"});
     EXPECT_THAT(by_key.out, AllOf(HasSubstr("running"), Not(HasSubstr("held"))));
+    const tool_run by_prefix =
+        run_tool({"records", "list", "--store", url(), "--key-prefix", "runn"});
+    EXPECT_THAT(by_prefix.out, AllOf(HasSubstr("running"), Not(HasSubstr("held"))));
 }
 
 TEST_F(RecordsCommand, ListsObjectsForPrograms) {

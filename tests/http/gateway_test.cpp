@@ -180,8 +180,10 @@ TEST(Gateway, TrustedProxiesAreBelievedAboutWhereARequestCameFrom) {
 TEST(Gateway, ChildKeysAndDerivedKeysAreForwarded) {
     http::route child{
         .operation = "CHILD", .path = "/child", .forward = http::key_forwarding::child};
-    http::route derived{
-        .operation = "DERIVED", .path = "/derived", .need = http::key_need::derived};
+    http::route derived{.operation = "DERIVED",
+                        .path = "/derived",
+                        .need = http::key_need::derived,
+                        .principal = {"shared"}};
     rig all{{.routes = {child, derived}}};
     (void)all.send({.key = "k", .target = "/child"});
     (void)all.send({.target = "/derived"});

@@ -39,6 +39,7 @@ struct protected_call {
     const route* how = nullptr;       // never null
     semel::request what = {};         // for the engine
     std::optional<sent_key> key = {}; // none: derived
+    std::string principal = {};       // what the record's key ends with; empty: shared
 };
 
 using decision = std::variant<pass_through, refusal, protected_call>;

@@ -21,6 +21,7 @@ enum class problem_kind : std::uint8_t {
     key_too_long,      // 400
     key_reserved,      // 400: it has the form of a key that is derived from a request
     tenant_missing,    // 401 or 403: no authenticated tenant
+    principal_missing, // 401: nothing says whose answer it would be
     body_too_large,    // 413
     // The record says no.
     in_progress,     // 409, Retry-After

@@ -31,9 +31,16 @@ enum class key_need : std::uint8_t {
 
 // What the upstream gets as Idempotency-Key.
 enum class key_forwarding : std::uint8_t {
-    same,  // the client's, as sent
-    child, // derived from the client's key and the operation
+    same,   // the client's, as sent; the record's where the client sent none
+    record, // the record's: the client's, and the principal's digits behind it
+    child,  // derived from the record's key and the operation
     none,
+};
+
+// What becomes of a request that has none of the values that the route's principal names.
+enum class no_principal : std::uint8_t {
+    refuse,    // 401
+    anonymous, // all such requests are of one principal
 };
 
 // What happens while the store cannot be asked: it is not reachable, does not answer, is read-only
@@ -52,6 +59,13 @@ struct route {
     std::vector<std::string> methods = {"POST", "PATCH"}; // in any case: some services take "post"
     key_need need = key_need::optional;
     key_options keys = {};
+    // Whose answer it is: headers ("Authorization") or single cookies ("Cookie:session") whose
+    // values are, as 32 digits of an HMAC, part of the record's key. Another value is another
+    // principal, and a repeat under it is a new request. "shared" alone says that the clients of a
+    // tenant may have each other's answers. Empty: the same without a decision; a gate refuses that
+    // where keys are derived and all clients are one tenant.
+    std::vector<std::string> principal = {};
+    no_principal without_principal = no_principal::refuse;
     profile responses = profile::only_2xx;
     std::vector<status_rule> statuses = {}; // before the profile
     content_options content = {};
@@ -67,10 +81,16 @@ struct route {
 // empty segments skipped, so no other spelling of a protected path slips by.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view path);
 
+inline constexpr std::size_t principal_secret_bytes_min = 16;
+
 struct gate_options {
     std::vector<route> routes = {}; // the first that fits a request is its route; none: pass
     tenant_source tenants = {};
     problem_options problems = {};
+    // For the HMAC of principals, of principal_secret_bytes_min or more; the same in all processes
+    // that share a store, for as long as their records live. Needed by routes whose principal names
+    // values.
+    std::string principal_secret = {};
     semel::limits limits = {};
 };
 
@@ -79,7 +99,8 @@ class gate {
 public:
     // invalid_argument names the route and what is wrong with it: an operation that is empty, too
     // long or used twice, a bad pattern or method, no key header, limits that contradict each
-    // other, a header that is never replayed. No tenant source is an error too.
+    // other, a header that is never replayed, a principal that is none or is needed. No tenant
+    // source is an error too.
     static result<gate> make(gate_options options);
 
     // Valid as long as any copy of the gate; null: not protected. A path with a malformed escape

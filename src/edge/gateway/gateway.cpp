@@ -48,11 +48,12 @@ private:
     const std::shared_ptr<gateway_state> of_; // shared by all exchanges
 };
 
-// What a client may not hide behind Connection: the names of keys and of the tenant.
+// What a client may not hide behind Connection: what says whose request it is, and which.
 std::vector<std::string> vital_headers(const http::gate_options& gate) {
     std::vector<std::string> names;
     for (const http::route& one : gate.routes) {
         names.insert(names.end(), one.keys.headers.begin(), one.keys.headers.end());
+        names.insert(names.end(), one.principal.begin(), one.principal.end());
     }
     if (const auto* header = std::get_if<http::tenant_header>(&gate.tenants)) {
         names.push_back(header->name);

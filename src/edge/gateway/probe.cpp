@@ -9,7 +9,6 @@
 #include "http/bounded_json.hpp"
 #include "http/text.hpp"
 #include "semel/http/stored_response.hpp"
-#include "semel/key.hpp"
 
 namespace semel::edge {
 namespace {
@@ -26,12 +25,6 @@ void append_escaped(std::string& to, std::string_view text) {
         const auto byte = static_cast<unsigned char>(c);
         to.append({'%', digits[byte >> 4U], digits[byte & 15U]});
     }
-}
-
-// The key of the record: derived from the digest where the client sent none.
-std::string key_of(const semel::request& about) {
-    if (about.key.empty() && about.content) return key_from(*about.content);
-    return about.key;
 }
 
 http::response committed_answer(const nlohmann::json& said) {
@@ -75,7 +68,7 @@ void resolve(gateway_state& gateway, std::shared_ptr<worker> home,
     what.reason = "probe";
     envelope sent{.id = {.tenant = about.what.tenant,
                          .operation = about.what.operation,
-                         .key = key_of(about.what)},
+                         .key = about.what.key},
                   .what = std::move(what)};
     gateway.engine.records().submit(
         std::move(sent),
@@ -118,7 +111,7 @@ probe_verdict read_probe(const http::response& answer) {
 std::string probe_target(std::string_view path, const semel::request& about) {
     std::string target{path};
     target.append(path.find('?') == std::string_view::npos ? "?key=" : "&key=");
-    append_escaped(target, key_of(about));
+    append_escaped(target, about.key);
     target.append("&operation=");
     append_escaped(target, about.operation);
     target.append("&tenant=");

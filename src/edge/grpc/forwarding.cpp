@@ -24,11 +24,12 @@ bool is_replaced(const guard_options& rules, const protected_call* call, std::st
 }
 
 std::string key_for(const protected_call& call) {
-    const bool same = call.how->how.forward == http::key_forwarding::same;
-    if (call.key && same) return call.key->text;
+    using forwarding = http::key_forwarding;
+    const forwarding how = call.how->how.forward;
+    if (call.key && how == forwarding::same) return call.key->text;
     std::string key = call.what.key;
     if (key.empty() && call.what.content) key = key_from(*call.what.content);
-    if (!same) key = derive(key, call.what.operation);
+    if (how == forwarding::child) key = derive(key, call.what.operation);
     return http::spell_key(key, http::key_form::lenient);
 }
 

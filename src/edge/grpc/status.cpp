@@ -59,6 +59,7 @@ code code_of_refused_tenant(int http_status) {
     case kind::key_malformed:
     case kind::key_too_long:
     case kind::key_reserved: return code::INVALID_ARGUMENT;
+    case kind::principal_missing:
     case kind::tenant_missing: return code::UNAUTHENTICATED;
     case kind::forbidden: return code::PERMISSION_DENIED;
     case kind::mismatch: return code::FAILED_PRECONDITION;

@@ -266,6 +266,30 @@ TEST(ConfigLoad, ASecretThatCannotBeReadIsNamedAndNotShown) {
     EXPECT_EQ(bad[0].find("not-a-key"), std::string::npos);
 }
 
+TEST(ConfigLoad, APrincipalIsAListOrTheWordShared) {
+    surroundings around = nothing_around();
+    around.variables = {{"LONG", std::string(32, 's')}, {"SHORT", "fifteen bytes.."}};
+    const auto with = [](const std::string& principal, const std::string& secret) {
+        return std::string{smallest} + (secret.empty() ? "" : "principal_secret = " + secret) +
+               "\n[[route]]\noperation = \"A\"\nkey = \"derived\"\nprincipal = " + principal + "\n";
+    };
+    const std::string one = R"(["Authorization"])";
+
+    EXPECT_THAT(good(with(R"(["X-User", "Cookie:id"])", "\"env:LONG\""), around)
+                    .routes.at(0)
+                    .route.principal,
+                ElementsAre("X-User", "Cookie:id"));
+    EXPECT_THAT(good(with("\"shared\"", "")).routes.at(0).route.principal, ElementsAre("shared"));
+    EXPECT_THAT(wrong(with("\"Authorization\"", "")), ElementsAre(HasSubstr("must be \"shared\"")));
+    EXPECT_THAT(wrong(with(one, "")),
+                ElementsAre(HasSubstr("openssl rand -hex 32 > principal.key")));
+    EXPECT_THAT(wrong(with(one, "\"in plain, 32 bytes and then more\"")),
+                ElementsAre(HasSubstr("must be \"file:/path\"")));
+    EXPECT_THAT(wrong(with(one, "\"env:SHORT\""), around),
+                ElementsAre(HasSubstr("at least 16 bytes")));
+    EXPECT_THAT(wrong(with("[]", "")), ElementsAre(HasSubstr("keys are derived")));
+}
+
 // Whatever the bytes: a configuration or complaints, each one line that names the file.
 TEST(ConfigLoad, SpoiltFilesAreRefusedInGoodOrder) {
     const std::string whole = std::string{smallest} + R"([server]

@@ -148,11 +148,12 @@ TEST(Decide, APathThatCannotBeReadIsRefusedNotPassed) {
 }
 
 TEST(Decide, AKeyMayBeDerivedFromTheRequest) {
-    const decision made = decide(gate_of({.need = key_need::derived}), post(), "{}");
+    const decision made =
+        decide(gate_of({.need = key_need::derived, .principal = {"shared"}}), post(), "{}");
 
     const auto& call = std::get<protected_call>(made);
-    EXPECT_EQ(call.what.key, ""); // the engine derives it from the content
-    EXPECT_TRUE(call.what.content.has_value());
+    ASSERT_TRUE(call.what.content.has_value());
+    EXPECT_EQ(call.what.key, key_from(*call.what.content));
     EXPECT_EQ(*upstream_headers(post(), &call).find("Idempotency-Key"),
               key_from(*call.what.content));
 }

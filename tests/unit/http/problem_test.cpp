@@ -25,6 +25,7 @@ TEST(Problem, TypesAndStatusesAreStable) {
         {problem_kind::key_too_long, "key-too-long", 400},
         {problem_kind::key_reserved, "key-reserved", 400},
         {problem_kind::tenant_missing, "tenant-missing", 401},
+        {problem_kind::principal_missing, "principal-missing", 401},
         {problem_kind::body_too_large, "body-too-large", 413},
         {problem_kind::in_progress, "in-progress", 409},
         {problem_kind::in_doubt, "in-doubt", 409},

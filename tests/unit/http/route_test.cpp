@@ -93,6 +93,42 @@ TEST(Gate, NamesTheRouteAndWhatIsWrongWithIt) {
     EXPECT_EQ(wrong({.operation = "A"}), "none");
 }
 
+TEST(Gate, SaysWhatIsWrongWithAPrincipal) {
+    const auto of = [](route one, std::string secret = std::string(16, 's'),
+                       tenant_source tenants = single_tenant{"acme"}) {
+        one.operation = "A";
+        return complaint({.routes = {std::move(one)},
+                          .tenants = std::move(tenants),
+                          .principal_secret = std::move(secret)});
+    };
+    const auto has = [](const std::string& text, std::string_view part) {
+        return text.find(part) != std::string::npos;
+    };
+    const std::vector<std::string> who = {"Authorization"};
+    route probes{.principal = who};
+    probes.policy.on_lease_expiry = lease_expiry::probe;
+
+    EXPECT_EQ(of({.principal = {"Authorization", "cookie:session"}}), "none");
+    EXPECT_EQ(of({.principal = {"shared"}}, ""), "none");
+    EXPECT_EQ(of({.need = key_need::derived}, "", tenant_header{}), "none");
+    EXPECT_TRUE(has(of({.need = key_need::derived}), "principal = [\"Authorization\"]"));
+    EXPECT_EQ(of({.need = key_need::derived, .principal = {"shared"}}), "none");
+    EXPECT_TRUE(has(of({.need = key_need::derived,
+                        .principal = who,
+                        .without_principal = no_principal::anonymous}),
+                    "must be \"refuse\""));
+    EXPECT_TRUE(has(of({.principal = who}, std::string(15, 's')), "at least 16 bytes"));
+    EXPECT_TRUE(has(of({.principal = {"shared", "X-User"}}), "stands alone"));
+    EXPECT_TRUE(has(of({.principal = {"Cookie"}}), "name one cookie"));
+    for (const char* name : {"", "X User", "Session:x", "Cookie:", "Cookie:a b"}) {
+        EXPECT_TRUE(has(of({.principal = {name}}), "is neither")) << name;
+    }
+    EXPECT_TRUE(has(of(probes), "forward must be \"record\""));
+    probes.forward = key_forwarding::record;
+    EXPECT_EQ(of(probes), "none");
+    EXPECT_TRUE(has(of({.keys = {.bytes_min = 223}, .principal = who}), "33 bytes"));
+}
+
 TEST(Gate, OneOperationBelongsToOneRoute) {
     const std::string why =
         complaint(with({{.operation = "A", .path = "/a"}, {.operation = "A", .path = "/b"}}));
