@@ -211,12 +211,12 @@ std::vector<statement> caller_transaction::write(const held_key& key, const reco
     return all;
 }
 
-failure caller_transaction::explain(failure why) {
-    if (why.detail.find("(1305)") != std::string::npos) {
+failure caller_transaction::explain(failure why) const {
+    if (on_.last_error() == number::no_savepoint) {
         return broken("the work has ended the transaction it ran in (DDL does so too), or rolled "
                       "it back to a point before it began");
     }
-    if (why.detail.find("(1062)") != std::string::npos) {
+    if (on_.last_error() == number::duplicate_key) {
         return refused(errc::conflict, "somebody else has executed this key meanwhile; roll back "
                                        "and begin again");
     }
@@ -249,9 +249,10 @@ result<void> caller_transaction::save(const record_id& id, const record& after, 
     }
     auto done = on_.run(all);
     if (done) return {};
+    failure why = explain(std::move(done).error());
     // Even a caller who commits all the same commits no effect without its record.
     static_cast<void>(on_.run({{"ROLLBACK TO SAVEPOINT " + key->outer}}));
-    return explain(std::move(done).error());
+    return why;
 }
 
 // ---- the way out --------------------------------------------------------------------------------

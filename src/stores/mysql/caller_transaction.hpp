@@ -59,7 +59,7 @@ private:
     [[nodiscard]] std::vector<statement> write(const held_key& key, const record& after) const;
     void add_end(std::vector<statement>& to) const;
     void return_to_database(rows& now);
-    [[nodiscard]] static failure explain(failure why);
+    [[nodiscard]] failure explain(failure why) const; // of the statement that was run last
 
     const mysql_transaction_options options_;
     st_mysql* const handle_;

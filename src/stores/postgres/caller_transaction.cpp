@@ -181,9 +181,10 @@ task<result<void>> caller_transaction::lock(const record_id& id, locked_record& 
     if (!key.outermost) key.token = new_token();
     const auto of = lock_number(options_.table_prefix, id);
     const auto number = big_endian(of);
+    const bool was_entered = entered();
     auto asked = ask_way_in(key, number);
     auto got = co_await asked;
-    if (!got && must_prepare_again(got.error())) {
+    if (!got && must_prepare_again(was_entered ? entered_why_ : on_.last_failure())) {
         if (begun_) co_return refused(errc::conflict, must_begin_again);
         auto again = co_await prepare_way_in(key, number);
         got = std::move(again);
@@ -293,7 +294,7 @@ void caller_transaction::add_calls(std::vector<call>& to, const unsent_write& fr
 }
 
 failure caller_transaction::explain(failure why) const {
-    return explained(std::move(why), options_.table_prefix,
+    return explained(std::move(why), on_.last_failure(), options_.table_prefix,
                      on_.owners_failed() ? whose::works : whose::ours);
 }
 

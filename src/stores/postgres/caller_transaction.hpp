@@ -92,7 +92,7 @@ private:
     result<void> check_work_left();
     void forget_lost_connection();
     task<result<void>> check_tables();
-    [[nodiscard]] bool must_prepare_again(const failure& why);
+    [[nodiscard]] bool must_prepare_again(const native_failure& why);
     task<result<void>> prepare();
     task<result<void>> reconnect();
     void tell_made_anew();
@@ -137,6 +137,7 @@ private:
     std::optional<unsent_write> unsent_;
     // What the way in gave that travelled with the last end.
     std::optional<result<std::vector<rows>>> entered_;
+    native_failure entered_why_;
 };
 
 } // namespace semel::postgres

@@ -40,7 +40,7 @@ task<result<record_stamp>> caller_transaction::commit_blind(const record_id& id,
     auto done = co_await on_.pipeline(calls);
     if (!done) {
         in_doubt_ = done.error().possible == effect::unknown;
-        if (has_forgotten(done.error())) {
+        if (has_forgotten(on_.last_failure())) {
             prepared_ = false;
             co_return refused(errc::conflict, "the session has forgotten its statements");
         }

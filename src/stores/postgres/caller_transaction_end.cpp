@@ -30,6 +30,7 @@ task<result<void>> caller_transaction::end_with_commit(const record_id* next) {
     unsent_.reset();
     auto done = co_await asked;
     entered_ = std::move(its.got);
+    entered_why_ = std::move(its.why);
     if (!done) {
         in_doubt_ = done.error().possible == effect::unknown;
         co_return explain(std::move(done).error());
@@ -91,6 +92,7 @@ task<result<void>> caller_transaction::rollback_before(const record_id& next) {
     auto asked = ask_end({{texts_.rollback.name, {}}}, &next, its);
     static_cast<void>(co_await asked);
     entered_ = std::move(its.got);
+    entered_why_ = std::move(its.why);
     if (entered_) co_return result<void>{};
     auto back = co_await rollback();
     co_return back;

@@ -19,7 +19,7 @@ task<result<void>> caller_transaction::check_tables() {
     co_return check_version(version, options_.table_prefix);
 }
 
-bool caller_transaction::must_prepare_again(const failure& why) {
+bool caller_transaction::must_prepare_again(const native_failure& why) {
     outdated_ = knows_other_tables(why);
     if (!outdated_ && !has_forgotten(why)) return false;
     prepared_ = false;

@@ -20,9 +20,9 @@ namespace {
 
 constexpr int binary = 1;
 
-std::string_view field(const PGresult* from, int code) {
+std::string field(const PGresult* from, int code) {
     const char* const text = PQresultErrorField(from, code);
-    return text == nullptr ? std::string_view{} : std::string_view{text};
+    return text == nullptr ? "" : text;
 }
 
 // With verbose messages the code stands behind the severity: "FATAL:  28P01: password …". What the
@@ -51,7 +51,7 @@ void note_end(connection::collection& in) {
     in.error_behind.reset();
 }
 
-void note_error(connection::collection& in, const failure& why) {
+void note_error(connection::collection& in, const native_failure& why) {
     if (!in.error) in.error = why;
     if (!in.error_behind) in.error_behind = why;
 }
@@ -121,7 +121,7 @@ result<connection::progress> connection::advance(local_time deadline) {
         polling_ = PQconnectPoll(it_);
         if (polling_ == PGRES_POLLING_FAILED) return give_up(cannot_connect());
     }
-    if (PQsetnonblocking(it_, 1) != 0) return give_up(native_failure(ending::rolled_back));
+    if (PQsetnonblocking(it_, 1) != 0) return give_up(libpq_failure(ending::rolled_back));
     PQsetErrorVerbosity(it_, PQERRORS_DEFAULT);
     return progress::ready;
 }
@@ -132,12 +132,13 @@ int connection::server_version() const {
 
 failure connection::cannot_connect() const {
     const std::string_view words = PQerrorMessage(it_);
-    failure why = failure_of({.state = state_in(words), .message = words}, ending::rolled_back);
+    const native_failure said{.state = std::string{state_in(words)}, .message = std::string{words}};
+    // Where 42704 is about a setting, nothing of semel's was asked for yet.
+    const bool about_options = said.state == "42704";
+    failure why = failure_of(said, ending::rolled_back, about_options ? whose::works : whose::ours);
     const bool tls = words.find("certificate") != std::string_view::npos ||
                      words.find("SSL") != std::string_view::npos;
-    if (state_in(words) == "42704") {
-        // Nothing of semel's was asked for yet.
-        why = without_advice(std::move(why));
+    if (about_options) {
         why.code = errc::invalid_argument;
         why.detail += "; check options= of the store URL";
     } else if (tls) {
@@ -166,16 +167,16 @@ bool connection::went_away_while_idle() {
 result<void> connection::enter_pipeline() {
     const bool idle = PQpipelineStatus(it_) == PQ_PIPELINE_OFF;
     if (lost_ || (idle && went_away_while_idle())) {
-        return give_up(native_failure(ending::rolled_back));
+        return give_up(libpq_failure(ending::rolled_back));
     }
-    if (PQenterPipelineMode(it_) == 0) return give_up(native_failure(ending::rolled_back));
+    if (PQenterPipelineMode(it_) == 0) return give_up(libpq_failure(ending::rolled_back));
     return {};
 }
 
 result<void> connection::queue_text(const std::string& sql) {
     if (auto entered = enter_pipeline(); !entered) return entered;
     if (PQsendQueryParams(it_, sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, binary) == 0) {
-        return give_up(native_failure(ending::rolled_back));
+        return give_up(libpq_failure(ending::rolled_back));
     }
     return {};
 }
@@ -193,36 +194,43 @@ result<void> connection::queue(std::span<const call> calls) {
         // Without the sync that follows, the server commits nothing of it.
         if (PQsendQueryPrepared(it_, one.name.c_str(), static_cast<int>(values_.size()),
                                 values_.data(), lengths_.data(), formats_.data(), binary) == 0) {
-            return give_up(native_failure(ending::rolled_back));
+            return give_up(libpq_failure(ending::rolled_back));
         }
     }
     return {};
 }
 
-result<void> connection::send(std::span<const call> calls) {
+void connection::expect(std::size_t calls) {
     owners_failed_ = false;
-    sent_ = calls.size();
+    last_failure_ = {};
+    sent_ = calls;
+}
+
+result<void> connection::send(std::span<const call> calls) {
+    expect(calls.size());
     if (auto queued = queue(calls); !queued) return queued;
     return send_sync(ending::unknown);
 }
 
 result<void> connection::send(std::span<const preparation> all) {
+    expect(all.size());
     SEMEL_ASSERT(PQenterPipelineMode(it_) == 1);
     for (const preparation& one : all) {
         if (PQsendPrepare(it_, one.name.c_str(), one.text.c_str(), 0, nullptr) == 0) {
-            return give_up(native_failure(ending::rolled_back));
+            return give_up(libpq_failure(ending::rolled_back));
         }
     }
     return send_sync(ending::rolled_back);
 }
 
 result<void> connection::send_text(const std::string& sql) {
-    if (PQsendQuery(it_, sql.c_str()) == 0) return give_up(native_failure(ending::rolled_back));
+    expect(1);
+    if (PQsendQuery(it_, sql.c_str()) == 0) return give_up(libpq_failure(ending::rolled_back));
     return {};
 }
 
 result<void> connection::send_sync(ending unless_sent) {
-    if (PQpipelineSync(it_) == 0) return give_up(native_failure(unless_sent));
+    if (PQpipelineSync(it_) == 0) return give_up(libpq_failure(unless_sent));
     return {};
 }
 
@@ -293,13 +301,12 @@ std::optional<result<std::vector<rows>>> connection::add(collection& to, rows on
         to.got.push_back(std::move(one));
         note_end(to);
     } else if (status == PGRES_FATAL_ERROR) {
-        note_error(to, failure_of({.state = field(one.native(), PG_DIAG_SQLSTATE),
-                                   .message = PQresultErrorMessage(one.native())},
-                                  ending::unknown));
+        note_error(to, {.state = field(one.native(), PG_DIAG_SQLSTATE),
+                        .message = PQresultErrorMessage(one.native()),
+                        .constraint = field(one.native(), PG_DIAG_CONSTRAINT_NAME)});
     } else if (status == PGRES_PIPELINE_ABORTED) {
         // The owner has read what failed, and gone on.
-        note_error(to, failure_of({.state = "25P02", .message = "a statement before has failed"},
-                                  ending::unknown));
+        note_error(to, {.state = "25P02", .message = "a statement before has failed"});
     }
     if (to.error) ++to.not_done;
     return std::nullopt;
@@ -309,18 +316,21 @@ result<std::vector<rows>> connection::finish(collection& from) {
     const bool ended = from.ended_at > 0 && from.ended_at + from.behind == from.answers;
     if (ended && from.behind > 0) split(from);
     if (!from.error || (ended && from.committed)) return std::move(from.got);
-    owners_failed_ = from.not_done > sent_;
     // The server has gone on to the end after the error: the transaction is rolled back.
-    from.error->possible = effect::none;
-    return *std::move(from.error);
+    return failed(from, ending::rolled_back);
+}
+
+failure connection::failed(collection& from, ending how) {
+    owners_failed_ = from.not_done > sent_;
+    last_failure_ = *std::move(from.error);
+    return failure_of(last_failure_, how, owners_failed_ ? whose::works : whose::ours);
 }
 
 // What came behind the end belongs to somebody else, an error too.
 void connection::split(collection& from) {
     const auto first = from.got.begin() + static_cast<std::ptrdiff_t>(from.kept_by_then);
     if (from.error_behind) {
-        from.error_behind->possible = effect::none;
-        from.further = *std::move(from.error_behind);
+        from.further = failure_of(*from.error_behind, ending::rolled_back);
         if (from.not_done <= from.behind) from.error.reset();
     } else {
         from.further =
@@ -330,16 +340,12 @@ void connection::split(collection& from) {
 }
 
 failure connection::too_late(collection& so_far) {
-    owners_failed_ = so_far.not_done > sent_;
-    return give_up(so_far.error
-                       ? *std::move(so_far.error)
-                       : failure_of({.state = "57014", .message = "no answer by the deadline"},
-                                    ending::unknown));
+    if (!so_far.error) so_far.error = {.state = "57014", .message = "no answer by the deadline"};
+    return give_up(failed(so_far, ending::unknown));
 }
 
 failure connection::lost_with(collection& so_far) {
-    owners_failed_ = so_far.not_done > sent_;
-    return give_up(so_far.error ? *std::move(so_far.error) : native_failure(ending::unknown));
+    return give_up(so_far.error ? failed(so_far, ending::unknown) : libpq_failure(ending::unknown));
 }
 
 // libpq gives it again and again, and has no way out of it in a pipeline. Where the server waits
@@ -360,7 +366,7 @@ failure connection::give_up(failure why) {
     return why;
 }
 
-failure connection::native_failure(ending how) const {
+failure connection::libpq_failure(ending how) const {
     return failure_of({.state = {}, .message = PQerrorMessage(it_)}, how);
 }
 

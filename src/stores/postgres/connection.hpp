@@ -84,6 +84,8 @@ public:
     queue_text(const std::string& sql); // a statement nobody has prepared
     // Of the last pipeline: it was a statement of the owner's that failed, none of the calls.
     [[nodiscard]] bool owners_failed() const { return owners_failed_; }
+    // What the failure of the last pipeline or query was made of. Empty where it came from libpq.
+    [[nodiscard]] const native_failure& last_failure() const { return last_failure_; }
     [[nodiscard]] result<void> prepare(std::span<const preparation> all, local_time deadline);
 
     // Any SQL without parameters; the rows of the last statement, as text.
@@ -101,14 +103,14 @@ public:
         std::vector<rows> got = {};
         std::size_t behind = 0; // of the calls, how many stand behind a COMMIT
         std::size_t answers = 0;
-        std::optional<failure> error = {}; // the first one
-        std::size_t not_done = 0;          // statements, from the one that failed on
+        std::optional<native_failure> error = {}; // the first one
+        std::size_t not_done = 0;                 // statements, from the one that failed on
         // The last answer that ended a transaction: its place, counted from 1, and how many of them
         // brought rows, up to it; and the first error behind it.
         std::size_t ended_at = 0;
         std::size_t kept_by_then = 0;
         bool committed = false;
-        std::optional<failure> error_behind = {};
+        std::optional<native_failure> error_behind = {};
         // What the calls behind the COMMIT gave, if the server came to them.
         std::optional<result<std::vector<rows>>> further = {};
     };
@@ -136,7 +138,9 @@ private:
     [[nodiscard]] result<void> enter_pipeline();
     [[nodiscard]] failure stuck_in_copy(effect possible);
     [[nodiscard]] failure give_up(failure why);
-    [[nodiscard]] failure native_failure(ending how) const;
+    void expect(std::size_t calls);
+    [[nodiscard]] failure failed(collection& from, ending how);
+    [[nodiscard]] failure libpq_failure(ending how) const;
     [[nodiscard]] failure cannot_connect() const;
 
     pg_conn* it_ = nullptr;
@@ -144,6 +148,7 @@ private:
     bool lost_ = false;
     std::size_t sent_ = 0; // calls of the last pipeline
     bool owners_failed_ = false;
+    native_failure last_failure_;
     int polling_ = 0; // what PQconnectPoll() waits for
     // Of the call that is being sent; kept for the next.
     std::vector<const char*> values_;

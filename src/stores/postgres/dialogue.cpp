@@ -62,7 +62,10 @@ task<result<std::vector<rows>>> dialogue::collect(connection::mode how, local_ti
         if (end) {
             // libpq has closed its socket; the loop's copy would keep the server waiting.
             if (on_->lost()) forget();
-            if (next != nullptr) next->got = std::move(all.further);
+            if (next != nullptr) {
+                next->got = std::move(all.further);
+                next->why = std::move(all.error_behind).value_or(native_failure{});
+            }
             co_return *std::move(end);
         }
         const auto woke = co_await ready(all.wanted, deadline);

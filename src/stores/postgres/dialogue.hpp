@@ -20,6 +20,7 @@ namespace semel::postgres {
 struct succession {
     std::size_t calls;
     std::optional<result<std::vector<rows>>> got = {}; // nothing: the server did not come to them
+    native_failure why = {};                           // where they have failed
 };
 
 // One caller at a time, like the connection. There are no deadlines but the connection's own
@@ -42,6 +43,7 @@ public:
     [[nodiscard]] result<void> queue(std::span<const call> calls) { return on_->queue(calls); }
     [[nodiscard]] result<void> queue_text(const std::string& sql) { return on_->queue_text(sql); }
     [[nodiscard]] bool owners_failed() const { return on_->owners_failed(); }
+    [[nodiscard]] const native_failure& last_failure() const { return on_->last_failure(); }
     [[nodiscard]] bool lost() const { return on_->lost(); }
 
     // Ends what is under way, waits for what is queued, and drops what it gives.

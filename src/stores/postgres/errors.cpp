@@ -1,6 +1,6 @@
 #include "stores/postgres/errors.hpp"
 
-#include <string>
+#include <string_view>
 
 namespace semel::postgres {
 
@@ -80,21 +80,11 @@ std::string one_line(std::string_view words) {
 
 } // namespace
 
-failure without_advice(failure why) {
-    for (const auto& one : meanings) {
-        const std::string end = "; " + std::string{one.advice};
-        if (one.advice.empty() || !why.detail.ends_with(end)) continue;
-        why.detail.resize(why.detail.size() - end.size());
-        break;
-    }
-    return why;
-}
-
-failure failure_of(const native_error& error, ending how) {
+failure failure_of(const native_failure& error, ending how, whose statement) {
     const meaning& what = meaning_of(error.state);
     std::string detail = "postgres: " + one_line(error.message);
-    if (!error.state.empty()) detail += " (" + std::string{error.state} + ")";
-    if (!what.advice.empty()) detail += "; " + std::string{what.advice};
+    if (!error.state.empty()) detail += " (" + error.state + ")";
+    if (statement == whose::ours && !what.advice.empty()) detail += "; " + std::string{what.advice};
     return {.code = what.as,
             .possible = how == ending::unknown ? effect::unknown : effect::none,
             .detail = std::move(detail)};

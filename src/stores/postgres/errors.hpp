@@ -1,15 +1,18 @@
 // PostgreSQL's error codes as failures of semel: one table.
 #pragma once
 
-#include <string_view>
+#include <cstdint>
+#include <string>
 
 #include "semel/result.hpp"
 
 namespace semel::postgres {
 
-struct native_error {
-    std::string_view state = {};   // SQLSTATE, five characters; empty where libpq itself failed
-    std::string_view message = {}; // the server's or libpq's own words
+// What code of this driver branches on; a `failure` has only a text of it.
+struct native_failure {
+    std::string state = {};      // SQLSTATE, five characters; empty where libpq itself failed
+    std::string message = {};    // the server's or libpq's own words
+    std::string constraint = {}; // the one that was violated
 };
 
 // What is left of the transaction.
@@ -18,9 +21,10 @@ enum class ending {
     unknown,     // the connection went away after the commit may have begun
 };
 
-[[nodiscard]] failure failure_of(const native_error& error, ending how);
+// Whose statement it was: what to do about one of the work's is not for us to say.
+enum class whose : std::uint8_t { ours, works };
 
-// The same, where the statement was not one of ours: what to do about it is not for us to say.
-[[nodiscard]] failure without_advice(failure why);
+[[nodiscard]] failure failure_of(const native_failure& error, ending how,
+                                 whose statement = whose::ours);
 
 } // namespace semel::postgres

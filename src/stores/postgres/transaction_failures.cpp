@@ -2,18 +2,9 @@
 
 #include <utility>
 
-#include "stores/postgres/errors.hpp"
 #include "stores/postgres/transaction_texts.hpp"
 
 namespace semel::postgres {
-
-namespace {
-
-bool says(const failure& why, std::string_view words) {
-    return why.detail.find(words) != std::string::npos;
-}
-
-} // namespace
 
 failure refused(errc code, std::string detail) {
     return {.code = code, .possible = effect::none, .detail = "postgres: " + std::move(detail)};
@@ -30,36 +21,33 @@ result<void> check_isolation(std::string_view level) {
                        ", where a look-up may miss what others have committed; use READ COMMITTED");
 }
 
-bool has_forgotten(const failure& why) {
-    return says(why, "(26000)");
+bool has_forgotten(const native_failure& why) {
+    return why.state == "26000";
 }
 
 // The row's type is another one ("cached plan must not change result type"), or the lock's is not
 // there any more ("cache lookup failed"). The words are in the server's language.
-bool knows_other_tables(const failure& why) {
-    return says(why, "(0A000)") || says(why, "(XX000)");
+bool knows_other_tables(const native_failure& why) {
+    return why.state == "0A000" || why.state == "XX000";
 }
 
-failure explained(failure why, const std::string& table_prefix, whose statement) {
-    if (says(why, busy_mark)) {
-        return refused(errc::conflict, "another transaction executes this key");
-    }
+failure explained(failure why, const native_failure& error, const std::string& table_prefix,
+                  whose statement) {
     if (statement == whose::works) {
         // A deadlock is not the work's fault: transact() begins again.
         if (why.code == errc::conflict) return why;
-        // What to do about semel's own tables would mislead.
-        return broken("a statement that the work has queued failed: " +
-                      without_advice(std::move(why)).detail);
+        return broken("a statement that the work has queued failed: " + why.detail);
     }
-    if (says(why, broken_mark)) {
+    if (error.state == broken_state) {
         return broken("the work has ended the transaction it ran in, or rolled it back to a point "
                       "before it began, or has changed the search_path to other tables of semel");
     }
-    const bool is_there_now = says(why, "(23505)") && says(why, table_prefix + "record_pkey");
-    if (is_there_now || says(why, changed_mark)) {
+    const bool is_there_now =
+        error.state == "23505" && error.constraint == table_prefix + "record_pkey";
+    if (is_there_now || error.state == changed_state) {
         return refused(errc::conflict, "the record was changed meanwhile, without a transaction");
     }
-    if (says(why, "(25P02)")) {
+    if (error.state == "25P02") {
         return broken("a statement of the work has failed, and with it the transaction");
     }
     return why;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "semel/result.hpp"
+#include "stores/postgres/errors.hpp"
 
 namespace semel::postgres {
 
@@ -17,15 +18,14 @@ namespace semel::postgres {
 [[nodiscard]] result<void> check_isolation(std::string_view level);
 
 // DISCARD ALL and DEALLOCATE take our statements with them.
-[[nodiscard]] bool has_forgotten(const failure& why);
+[[nodiscard]] bool has_forgotten(const native_failure& why);
 
 // Our statement was made for tables that the session does not see any more: its search_path has
 // changed, or they were made anew.
-[[nodiscard]] bool knows_other_tables(const failure& why);
-
-enum class whose { ours, works };
+[[nodiscard]] bool knows_other_tables(const native_failure& why);
 
 // For a pipeline with a write of ours that failed: whose statement it was decides what it means.
-[[nodiscard]] failure explained(failure why, const std::string& table_prefix, whose statement);
+[[nodiscard]] failure explained(failure why, const native_failure& error,
+                                const std::string& table_prefix, whose statement);
 
 } // namespace semel::postgres

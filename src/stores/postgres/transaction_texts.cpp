@@ -27,10 +27,13 @@ std::string enter_text(const std::string& known_by) {
                      known_by + ", $4::semel_key_lock");
 }
 
-// Nothing in SQL raises an error of one's own. What is not a number becomes one that carries the
-// reason; the planner cannot work it out beforehand.
-std::string unless(const std::string& holds, std::string_view mark) {
-    return "(CASE WHEN " + holds + " THEN '0' ELSE '" + std::string{mark} + "' END)::bigint";
+// Nothing in SQL raises an error of one's own, so a number that is 0 or an error stands for it. The
+// planner cannot work it out beforehand.
+std::string or_broken(const std::string& holds) {
+    return "ln(((" + holds + ") IS TRUE)::int)::bigint";
+}
+std::string or_changed(const std::string& holds) {
+    return "0 / ((" + holds + ") IS TRUE)::int";
 }
 
 // Names are looked up anew when the work has changed the search path.
@@ -38,10 +41,9 @@ constexpr const char* table_now = "'semel_record'::regclass::oid";
 
 // Of `now() = start` and the token one is not given, and so does not hold.
 std::string same_transaction() {
-    return unless(std::string{table_now} +
-                      " = $6::oid AND (now() = $5::timestamptz OR "
-                      "position($4::text IN current_setting('semel.owner', true)) > 0)",
-                  broken_mark);
+    return or_broken(std::string{table_now} +
+                     " = $6::oid AND (now() = $5::timestamptz OR "
+                     "position($4::text IN current_setting('semel.owner', true)) > 0)");
 }
 
 // The token that a blind transaction leaves: with the table, which it is not told.
@@ -50,7 +52,7 @@ std::string blind_token(const std::string& token) {
 }
 
 std::string same_blind_transaction() {
-    return unless(blind_token("$4::text") + " = current_setting('semel.owner', true)", broken_mark);
+    return or_broken(blind_token("$4::text") + " = current_setting('semel.owner', true)");
 }
 
 // An INSERT of columns, and for each its parameter.
@@ -123,7 +125,7 @@ std::string replace_text() {
         const std::string name{column.name};
         changes += (changes.empty() ? "" : ", ") + name + " = excluded." + name;
         if (name != "fence") continue;
-        changes += " + " + unless(unchanged, changed_mark);
+        changes += " + " + or_changed(unchanged);
     }
     return insertion{record_columns, first_column, guarded}.text("VALUES (", ")") +
            " ON CONFLICT (tenant, operation, key) DO UPDATE SET " + changes;
@@ -166,7 +168,7 @@ transaction_texts::transaction_texts(std::string_view prefix)
       replace{.name = "replace", .text = replace_text()},
       mark_blind{.name = "mark_blind",
                  .text = "SELECT set_config('semel.owner', " + blind_token("$1::text") +
-                         ", true), " + unless("pg_try_advisory_xact_lock($2::bigint)", busy_mark)},
+                         ", true), " + or_broken("pg_try_advisory_xact_lock($2::bigint)")},
       add_blind{.name = "add_blind", .text = add_blind_text()},
       past_floor{.name = "past_floor", .text = past_floor_text},
       unmark{.name = "unmark",

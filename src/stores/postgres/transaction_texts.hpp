@@ -52,9 +52,9 @@ struct transaction_texts {
     plain_statement rollback; // where it travels with others
 };
 
-// What they fail with; it stands in the server's message.
-inline constexpr std::string_view broken_mark = "semel:broken";
-inline constexpr std::string_view busy_mark = "semel:busy";
-inline constexpr std::string_view changed_mark = "semel:changed";
+// What `add` and `replace` fail with: the SQLSTATE of a logarithm and of a division of zero, of
+// which these statements have no others.
+inline constexpr std::string_view broken_state = "2201E";
+inline constexpr std::string_view changed_state = "22012";
 
 } // namespace semel::postgres

@@ -97,6 +97,23 @@ TEST_F(PostgresQueuedWork, ThatFailsBeforeASyncOfItsOwnLeavesNothing) {
     expect_nothing_kept();
 }
 
+// The words of its failure are its own, also where they are those of semel's statements.
+TEST_F(PostgresQueuedWork, ThatFailsWithWordsOfSemelIsNotRepeated) {
+    for (const std::string words : {"semel:busy", "semel:broken", "(26000)", "(25P02)"}) {
+        int runs = 0;
+        const auto out = transact([&] {
+            ++runs;
+            queue(mine_, "DO $$ BEGIN RAISE EXCEPTION '" + words + "'; END $$");
+            return queue_payment("7");
+        });
+
+        EXPECT_EQ(why(out), errc::transaction_broken) << words;
+        EXPECT_THAT(out.why()->detail, HasSubstr(words));
+        EXPECT_EQ(runs, 1) << words;
+    }
+    expect_nothing_kept();
+}
+
 TEST_F(PostgresQueuedWork, ThatHasReadItsFailureAndGoesOnLeavesNothing) {
     const auto out = transact([&] {
         queue(mine_, "SELECT 1/0");
