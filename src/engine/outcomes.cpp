@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/mutant.hpp"
+#include "core/record_parts.hpp"
 #include "semel/assert.hpp"
 #include "semel/released.hpp"
 
@@ -220,6 +221,12 @@ raw_outcome winners(const answers::fenced_off& fenced, const plan& what, time_po
                 .by = {.fence = it.holder.fence},
                 .attempt = it.attempts};
     case record_state::failed_retryable:
+        if (record_parts::used_up(it)) break;
+        // As a begin says it: the request may still succeed, so its caller comes again.
+        return {.kind = outcome_kind::in_progress,
+                .retry_after = left(it.retry_after, now),
+                .by = {.fence = it.holder.fence},
+                .attempt = it.attempts};
     case record_state::failed_final: break;
     }
     return {.kind = outcome_kind::failed,

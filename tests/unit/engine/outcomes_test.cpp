@@ -244,13 +244,25 @@ TEST_F(Winners, TheyAreStillAtWork) {
     EXPECT_EQ(of(it_).retry_after, 3s);
 }
 
-TEST_F(Winners, TheyHaveFailed) {
-    for (const auto state : {record_state::failed_retryable, record_state::failed_final}) {
-        it_.state = state;
-        it_.error = "theirs";
-        EXPECT_EQ(of(it_).kind, outcome_kind::failed);
-        EXPECT_EQ(of(it_).error, "theirs");
-    }
+TEST_F(Winners, TheyHaveFailedForGood) {
+    it_.error = "theirs";
+    it_.state = record_state::failed_final;
+    EXPECT_EQ(of(it_).kind, outcome_kind::failed);
+    EXPECT_EQ(of(it_).error, "theirs");
+
+    it_.state = record_state::failed_retryable;
+    it_.attempts = it_.policy.attempts_max;
+    EXPECT_EQ(of(it_).kind, outcome_kind::failed);
+    EXPECT_EQ(of(it_).error, "theirs");
+}
+
+TEST_F(Winners, TheyHaveFailedAndTheWorkMayRunAgain) {
+    it_.state = record_state::failed_retryable;
+    it_.attempts = it_.policy.attempts_max - 1;
+    it_.retry_after = noon + 2s;
+
+    EXPECT_EQ(of(it_).kind, outcome_kind::in_progress);
+    EXPECT_EQ(of(it_).retry_after, 2s);
 }
 
 TEST_F(Winners, NobodyIsThereAnyMore) {
