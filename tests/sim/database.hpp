@@ -1,6 +1,7 @@
 // The one simulated database: records, a fence floor and a clock of its own that can step.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -44,7 +45,12 @@ public:
     }
 
     [[nodiscard]] time_point now() const { return begin_ + scene_.loop.now() + stepped_; }
-    void step_clock(duration by) { stepped_ += by; }
+    void step_clock(duration by) {
+        stepped_ += by;
+        highest_ = std::max(highest_, stepped_);
+    }
+    // A lease that was given when the clock was ahead lasts so much longer.
+    [[nodiscard]] duration set_back() const { return highest_ - stepped_; }
 
     reply apply(const record_id& id, const command& what, std::optional<time_point> now);
     void save(const record_id& id, const record& after, unsigned effects);
@@ -73,6 +79,7 @@ private:
     scene& scene_;
     const time_point begin_{std::chrono::seconds{1'800'000'000}};
     duration stepped_ = {};
+    duration highest_ = {}; // of stepped_, so far
     std::uint64_t floor_ = 0;
     std::map<record_id, record> records_;
     observer observer_;

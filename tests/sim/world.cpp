@@ -107,7 +107,7 @@ void world::liveness_phase() {
     answers_.expect_calm(scene_.loop.now());
     work_.calm_from = scene_.loop.now();
     add_last_sessions();
-    const duration deadline = scene_.loop.now() + liveness_max;
+    const duration deadline = scene_.loop.now() + liveness_max + database_.set_back();
     while (!all_settled()) {
         if (!scene_.loop.run_next(deadline)) break;
         if (scene_.broken) return;
