@@ -153,9 +153,6 @@ protected:
         for (const auto& one : texts_.claim) {
             EXPECT_THAT(plan(one, 8), AllOf(by_claim, by_id, Not(scan), Not(HasSubstr("Sort"))));
         }
-        for (const auto& one : texts_.select) {
-            EXPECT_THAT(plan(one, 3), AllOf(by_claim, Not(scan), Not(HasSubstr("Sort"))));
-        }
         EXPECT_THAT(plan(texts_.read, 3), AllOf(by_claim, Not(by_id), Not(HasSubstr("Sort"))));
         EXPECT_THAT(plan(texts_.read, 3), HasSubstr("ROW(next_retry_time, lock_until, id) >"));
         EXPECT_THAT(plan(texts_.settle, 3), AllOf(by_id, Not(scan)));
@@ -163,7 +160,6 @@ protected:
         EXPECT_THAT(plan(texts_.give_back, 7), AllOf(by_id, Not(scan)));
         EXPECT_THAT(plan(texts_.renew, 4), AllOf(by_id, Not(scan)));
         EXPECT_THAT(plan(texts_.give_back_ordered, 8), AllOf(by_id, Not(scan)));
-        EXPECT_THAT(plan(texts_.load, 1), AllOf(by_id, Not(scan)));
         EXPECT_THAT(plan(texts_.shards_used, 0), HasSubstr("outbox_idx_claim"));
         EXPECT_THAT(plan(texts_.dead_keys, 1), HasSubstr("outbox_dead"));
     }

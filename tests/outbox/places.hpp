@@ -32,6 +32,8 @@ public:
     // On the connection of sql().
     virtual writer& tx() = 0;
     virtual const char* begin_text() { return "BEGIN"; }
+    // From its hexadecimal digits.
+    virtual std::string owner_text(const std::string& digits) { return "x'" + digits + "'"; }
 
     [[nodiscard]] std::string table_name() const { return prefix() + "outbox"; }
     [[nodiscard]] std::unique_ptr<table> open(table_options options = {}) const {
@@ -72,6 +74,7 @@ public:
     [[nodiscard]] std::string prefix() const override { return prefix_.name(); }
     std::string sql(const std::string& text) override { return client_.sql(text); }
     writer& tx() override { return writer_; }
+    std::string owner_text(const std::string& digits) override { return "'" + digits + "'"; }
 
 private:
     const testing_support::postgres_prefix prefix_;

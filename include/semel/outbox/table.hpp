@@ -187,14 +187,9 @@ public:
 
 using table_opener = std::function<result<std::unique_ptr<table>>()>;
 
-// How a claim is made. The portable one, SELECT ids, UPDATE, load, is what the others are compared
-// with.
-enum class claim_path : std::uint8_t { joined, reference };
-
 struct table_options {
     std::string table_prefix = "semel_";
     on_ack ack = on_ack::remove;
-    claim_path path = claim_path::joined;
     open_mode mode = open_mode::create; // read_only: for list, show and measure
 };
 

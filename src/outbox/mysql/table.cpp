@@ -104,7 +104,6 @@ result<std::size_t> mysql_table::count_of(const std::string& sql) {
 
 result<exchanged> mysql_table::exchange(const settlement& last,
                                         const std::optional<claim_request>& next) {
-    if (options_.path == claim_path::reference && next) return exchange_stepwise(last, *next);
     std::vector<std::string> writes = settle(last, lock_guard(last.of), options_.ack);
     std::vector<std::string> reads;
     if (next) {
@@ -126,45 +125,6 @@ result<exchanged> mysql_table::exchange(const settlement& last,
     }
     made.back = std::min(settled, last.back.size());
     made.done = settled - made.back;
-    return made;
-}
-
-result<exchanged> mysql_table::exchange_stepwise(const settlement& last,
-                                                 const claim_request& next) {
-    exchanged settled;
-    if (!last.empty()) {
-        auto done = exchange(last, {});
-        if (!done) return std::move(done).error();
-        settled = *std::move(done);
-    }
-    if (auto ready = open(); !ready) return std::move(ready).error();
-    if (auto begun = on_->query("START TRANSACTION", deadline()); !begun) {
-        return std::move(begun).error();
-    }
-    auto made = claim_stepwise(settled, next);
-    auto ended = on_->query(made ? "COMMIT" : "ROLLBACK", deadline());
-    if (made && !ended) return std::move(ended).error();
-    return made;
-}
-
-result<exchanged> mysql_table::claim_stepwise(exchanged made, const claim_request& next) {
-    auto found = read("SELECT id FROM semel_outbox FORCE INDEX (idx_claim)" + range(next) +
-                      " FOR UPDATE SKIP LOCKED");
-    if (!found) return std::move(found).error();
-    std::vector<std::int64_t> ids;
-    while (found->front().next()) ids.push_back(found->front().integer(0));
-    made.selected = ids.size();
-    if (ids.empty()) return made;
-    auto marked =
-        read(set_clock + ";UPDATE semel_outbox FORCE INDEX (PRIMARY) SET status=1,lock_owner=" +
-             owner_text(next.by.owner) + ",lock_token=" + mysql::number_text(next.by.token) +
-             ",attempts=attempts+1,next_retry_time=0,lock_time=@n,lock_until=@n+" +
-             mysql::number_text(next.lease.count()) + ",updated_at=@n WHERE id IN " + id_list(ids));
-    if (!marked) return std::move(marked).error();
-    auto loaded = read("SELECT " + columns() + " FROM semel_outbox WHERE id IN " + id_list(ids) +
-                       " ORDER BY id");
-    if (!loaded) return std::move(loaded).error();
-    while (loaded->front().next()) made.claimed.push_back(read_message(loaded->front(), 0));
     return made;
 }
 

@@ -54,9 +54,6 @@ private:
     // How many rows one statement has changed.
     [[nodiscard]] result<std::size_t> count_of(const std::string& sql);
     [[nodiscard]] result<std::vector<row_view>> views(const std::string& where);
-    [[nodiscard]] result<exchanged> exchange_stepwise(const settlement& last,
-                                                      const claim_request& next);
-    [[nodiscard]] result<exchanged> claim_stepwise(exchanged made, const claim_request& next);
 
     const mysql::target to_;
     const std::string prefix_;

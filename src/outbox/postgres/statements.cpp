@@ -45,12 +45,6 @@ std::string range(claim_range which, const std::string& after) {
            " AND attempts >= " + std::to_string(often) + " AND id > " + after + order;
 }
 
-// Locked rows are somebody's; they are skipped.
-std::string locked(claim_range which, const std::string& after, const std::string& most) {
-    return "SELECT id FROM semel_outbox WHERE shard_id = $1::bigint AND " + range(which, after) +
-           " LIMIT " + most + " FOR NO KEY UPDATE SKIP LOCKED";
-}
-
 std::string removal(const std::string& which, on_ack ack) {
     const std::string gone = "done AS (DELETE FROM semel_outbox o WHERE " + which;
     if (ack == on_ack::remove) return gone + " RETURNING 1)";
@@ -65,8 +59,11 @@ std::string claim_text(claim_range which, on_ack ack) {
            removal("o.id = ANY($7::bigint[]) AND o.lock_owner = $2::uuid AND o.lock_token = "
                    "$8::bigint AND o.status + 0 = 1",
                    ack) +
-           ", " + std::string{clock_cte} + ", c AS (" + locked(which, "$5::bigint", "$6::bigint") +
-           "), u AS (UPDATE semel_outbox o SET status = 1, lock_owner = $2::uuid, lock_token = "
+           ", " + std::string{clock_cte} +
+           ", c AS (SELECT id FROM semel_outbox WHERE shard_id = $1::bigint AND " +
+           range(which, "$5::bigint") +
+           " LIMIT $6::bigint FOR NO KEY UPDATE SKIP LOCKED), u AS (UPDATE semel_outbox o SET "
+           "status = 1, lock_owner = $2::uuid, lock_token = "
            "$3::bigint, attempts = o.attempts + 1, next_retry_time = 0, lock_time = n.now, "
            "lock_until = n.now + $4::bigint, updated_at = n.now FROM c, n WHERE o.id = c.id "
            "RETURNING " +
@@ -128,10 +125,7 @@ statement_texts::statement_texts(std::string_view prefix, on_ack ack) {
 
 void statement_texts::add_parallel(const putter& put, on_ack ack) {
     for (std::size_t i = 0; i < claim.size(); ++i) {
-        const auto which = static_cast<claim_range>(i);
-        put(claim[i], "claim_" + std::to_string(i), claim_text(which, ack));
-        put(select[i], "select_" + std::to_string(i),
-            with_clock(" " + locked(which, "$2::bigint", "$3::bigint")));
+        put(claim[i], "claim_" + std::to_string(i), claim_text(static_cast<claim_range>(i), ack));
     }
     put(settle, "settle",
         "WITH " +
@@ -153,13 +147,6 @@ void statement_texts::add_parallel(const putter& put, on_ack ack) {
         "AND lock_token = $3::bigint RETURNING id");
     put(shards_used, "shards_used",
         "SELECT coalesce(max(shard_id) + 1, 0) FROM semel_outbox WHERE status < 2");
-    put(mark, "mark",
-        with_clock(" UPDATE semel_outbox o SET status = 1, lock_owner = $2::uuid, lock_token = "
-                   "$3::bigint, attempts = o.attempts + 1, next_retry_time = 0, lock_time = n.now, "
-                   "lock_until = n.now + $4::bigint, updated_at = n.now FROM n WHERE o.id = "
-                   "ANY($1::bigint[]) RETURNING o.id"));
-    put(load, "load",
-        "SELECT " + columns("") + " FROM semel_outbox WHERE id = ANY($1::bigint[]) ORDER BY id");
 }
 
 void statement_texts::add_shards(const putter& put) {
@@ -249,14 +236,14 @@ void statement_texts::add_operators(const putter& put) {
 std::vector<const text*> statement_texts::all() const {
     std::vector<const text*> made;
     for (const auto& one : claim) made.push_back(&one);
-    for (const auto& one : select) made.push_back(&one);
-    for (const text* one :
-         {&settle,      &give_back,   &renew,       &release,        &shards_used,
-          &mark,        &load,        &attend_self, &attend_shards,  &attend_own,
-          &attend_all,  &take,        &give_shard,  &leave,          &tidy_retries,
-          &tidy_claims, &tidy_parked, &dead_keys,   &settle_ordered, &give_back_ordered,
-          &read,        &list,        &show,        &requeue,        &drop,
-          &measure}) {
+    for (const text* one : {&settle,        &give_back,      &renew,
+                            &release,       &shards_used,    &attend_self,
+                            &attend_shards, &attend_own,     &attend_all,
+                            &take,          &give_shard,     &leave,
+                            &tidy_retries,  &tidy_claims,    &tidy_parked,
+                            &dead_keys,     &settle_ordered, &give_back_ordered,
+                            &read,          &list,           &show,
+                            &requeue,       &drop,           &measure}) {
         made.push_back(one);
     }
     return made;

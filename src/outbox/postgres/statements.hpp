@@ -42,11 +42,6 @@ struct statement_texts {
     text release; // $1 shard, $2 owner, $3 token → ids
     text shards_used;
 
-    // The portable path: the same parameters as far as they are needed.
-    std::array<text, 4> select; // $1 shard, $2 after, $3 how many → ids
-    text mark;                  // $1 ids, $2 owner, $3 token, $4 lease → ids
-    text load;                  // $1 ids → columns
-
     text attend_self;   // $1 number of the relay, $2 owner, $3 lease
     text attend_shards; // $1 how many
     text attend_own;    // $1 owner, $2 lease → shards

@@ -131,7 +131,6 @@ result<std::size_t> postgres_table::count_of(const text& what, const arguments& 
 
 result<exchanged> postgres_table::exchange(const settlement& last,
                                            const std::optional<claim_request>& next) {
-    if (path_ == claim_path::reference && next) return exchange_stepwise(last, *next);
     std::vector<postgres::call> calls;
     arguments back;
     arguments rest;
@@ -161,46 +160,6 @@ result<exchanged> postgres_table::exchange(const settlement& last,
         if (!answer.is_null(row, 2)) made.claimed.push_back(read_message(answer, row, 2));
     }
     sort(made.claimed);
-    return made;
-}
-
-result<exchanged> postgres_table::exchange_stepwise(const settlement& last,
-                                                    const claim_request& next) {
-    if (auto ready = open(); !ready) return std::move(ready).error();
-    if (auto begun = on_->query("BEGIN", deadline()); !begun) return std::move(begun).error();
-    auto made = claim_stepwise(last, next);
-    auto ended = on_->query(made ? "COMMIT" : "ROLLBACK", deadline());
-    if (made && !ended) return std::move(ended).error();
-    return made;
-}
-
-result<exchanged> postgres_table::claim_stepwise(const settlement& last,
-                                                 const claim_request& next) {
-    exchanged made;
-    if (!last.empty()) {
-        auto settled = exchange(last, {});
-        if (!settled) return std::move(settled).error();
-        made = *std::move(settled);
-    }
-    arguments which;
-    which.add(std::int64_t{next.shard}).add(next.after);
-    which.add(static_cast<std::int64_t>(next.rows_max));
-    auto found = ask(texts_.select[static_cast<std::size_t>(next.range)], which);
-    if (!found) return std::move(found).error();
-    std::vector<std::int64_t> ids;
-    for (int row = 0; row < found->front().count(); ++row) {
-        ids.push_back(found->front().integer(row, 0));
-    }
-    made.selected = ids.size();
-    if (ids.empty()) return made;
-    arguments marked;
-    marked.add(ids).add(next.by.owner).add(next.by.token).add(next.lease.count());
-    if (auto done = ask(texts_.mark, marked); !done) return std::move(done).error();
-    auto loaded = ask(texts_.load, arguments{}.add(ids));
-    if (!loaded) return std::move(loaded).error();
-    for (int row = 0; row < loaded->front().count(); ++row) {
-        made.claimed.push_back(read_message(loaded->front(), row, 0));
-    }
     return made;
 }
 

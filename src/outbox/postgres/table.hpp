@@ -32,10 +32,7 @@ private:
 class postgres_table final : public table {
 public:
     postgres_table(postgres::target to, std::string prefix, const table_options& options)
-        : to_(std::move(to)),
-          prefix_(std::move(prefix)),
-          path_(options.path),
-          texts_(prefix_, options.ack) {}
+        : to_(std::move(to)), prefix_(std::move(prefix)), texts_(prefix_, options.ack) {}
 
     result<void> open();
 
@@ -69,14 +66,9 @@ private:
     [[nodiscard]] answers ask(std::span<const postgres::call> calls);
     [[nodiscard]] answers ask(const text& what, const arguments& with);
     [[nodiscard]] result<std::size_t> count_of(const text& what, const arguments& with);
-    [[nodiscard]] result<exchanged> exchange_stepwise(const settlement& last,
-                                                      const claim_request& next);
-    [[nodiscard]] result<exchanged> claim_stepwise(const settlement& last,
-                                                   const claim_request& next);
 
     const postgres::target to_;
     const std::string prefix_;
-    const claim_path path_;
     const statement_texts texts_;
     std::unique_ptr<postgres::connection> on_;
 };

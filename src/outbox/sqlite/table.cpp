@@ -33,18 +33,13 @@ std::string range(claim_range which) {
     return lapsed + ">= " + std::to_string(often) + index_order;
 }
 
-std::string ids_text(claim_range which) {
-    return "SELECT id FROM semel_outbox WHERE shard_id = ?1 AND " + range(which);
-}
-
-const std::string mark =
-    "UPDATE semel_outbox SET status = 1, attempts = attempts + 1, next_retry_time = 0, "
-    "lock_owner = ?5, lock_token = ?6, lock_time = ?4, lock_until = ?4 + ?7, updated_at = ?4 ";
-
 } // namespace
 
 std::string claim_text(claim_range which) {
-    return mark + "WHERE id IN (" + ids_text(which) + ") RETURNING " + columns();
+    return "UPDATE semel_outbox SET status = 1, attempts = attempts + 1, next_retry_time = 0, "
+           "lock_owner = ?5, lock_token = ?6, lock_time = ?4, lock_until = ?4 + ?7, "
+           "updated_at = ?4 WHERE id IN (SELECT id FROM semel_outbox WHERE shard_id = ?1 AND " +
+           range(which) + ") RETURNING " + columns();
 }
 
 std::string columns() {
@@ -203,26 +198,9 @@ result<void> sqlite_table::claim_within(const claim_request& next, exchanged& to
                       next.by.token,
                       next.lease.count()};
     const auto keep = [&](const sqlite::query& row) { to.claimed.push_back(read_message(row, 0)); };
-    if (options_.path == claim_path::joined) {
-        const auto got = run(claim_text(next.range), with, keep);
-        if (!got) return got.error();
-        to.selected = *got;
-        return {};
-    }
-    std::vector<std::int64_t> ids;
-    const auto found = run(ids_text(next.range), {with.begin(), with.begin() + 4},
-                           [&](const sqlite::query& row) { ids.push_back(row.integer(0)); });
-    if (!found) return found.error();
-    to.selected = ids.size();
-    for (const std::int64_t id : ids) {
-        values one = with;
-        one[0] = id;
-        const auto marked = run(mark + "WHERE id = ?1 AND ?2 > 0 AND ?3 >= 0", one);
-        if (!marked) return marked.error();
-        const auto loaded =
-            run("SELECT " + columns() + " FROM semel_outbox WHERE id = ?1", {id}, keep);
-        if (!loaded) return loaded.error();
-    }
+    const auto got = run(claim_text(next.range), with, keep);
+    if (!got) return got.error();
+    to.selected = *got;
     return {};
 }
 
