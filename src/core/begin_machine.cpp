@@ -85,9 +85,7 @@ begin_step begin_machine::on_busy(reply&& got, local_time now) {
     if (busy.holder.owner == options_.what.owner) return ask_lookup();
     if (now >= options_.wait_until) return begin_steps::answered{.with = std::move(got)};
     const local_time next = std::min(now + polls_.next(), options_.wait_until);
-    return begin_steps::wait{.until = next,
-                             .hint = until(busy.retry_at, got.now),
-                             .why = begin_steps::wait::reason::held_by_other};
+    return begin_steps::wait{.until = next, .hint = until(busy.retry_at, got.now)};
 }
 
 begin_step begin_machine::on_found(const answers::found& found, time_point now) {
@@ -112,8 +110,7 @@ begin_step begin_machine::on_failure(failure why, local_time now) {
     if (!again || next >= options_.patience_until || why.code == errc::stopped) {
         return begin_steps::refused{.why = std::move(why)};
     }
-    return begin_steps::wait{
-        .until = next, .hint = next - now, .why = begin_steps::wait::reason::store_away};
+    return begin_steps::wait{.until = next, .hint = next - now, .away = std::move(why)};
 }
 
 } // namespace semel

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "core/backoff.hpp"
@@ -30,10 +31,9 @@ struct ask {
 // Somebody else works on it, or the store is away: wake up by on_timer, at `until` or as soon as
 // there is news. `hint` is how long a caller who does not want to wait should stay away.
 struct wait {
-    enum class reason : std::uint8_t { held_by_other, store_away };
     local_time until = {};
     duration hint = {};
-    reason why = reason::held_by_other;
+    std::optional<failure> away = {}; // why the store cannot answer; none: another owner is at work
 };
 // The claim is ours.
 struct run {

@@ -43,7 +43,7 @@ void attempt::begin() {
 }
 
 void attempt::start() {
-    now_ = local_now();
+    now_ = came_at_ = local_now();
     if (waits()) wait_until_ = now_ + plan_.wait_max;
     auto joined = core_->in_flight.join(*this, now_);
     switch (joined.as) {
@@ -58,12 +58,16 @@ void attempt::start() {
 }
 
 void attempt::lead() {
+    ask_until(now_ + core_->options.store_patience);
+}
+
+void attempt::ask_until(local_time patience_until) {
     stage_ = stage::beginning;
     if (auto fine = core_->admit(); !fine) return settle_begin(unavailable(fine.error()));
     admitted_ = true;
     begin_.emplace(begin_options{.what = begin_of(plan_, owner_),
                                  .wait_until = wait_until_,
-                                 .patience_until = now_ + core_->options.store_patience,
+                                 .patience_until = patience_until,
                                  .seed = owner_.low});
     perform(begin_->start());
 }
@@ -73,8 +77,9 @@ void attempt::perform(begin_step&& step) {
         return ask(std::move(next->what), &attempt::on_begin_answer);
     }
     if (const auto* pause = std::get_if<begin_steps::wait>(&step)) {
-        const bool held = pause->why == begin_steps::wait::reason::held_by_other;
-        if (leading_ && held) core_->in_flight.polling(*this, now_ + pause->hint);
+        const bool held = !pause->away;
+        if (leading_ && held) core_->in_flight.polling(*this, now_ + pause->hint, asked_at_);
+        if (leading_ && !held) core_->in_flight.asking(*this, *pause->away);
         if (held) listen();
         if (std::exchange(missed_news_, false)) return perform(begin_->on_timer());
         return arm(pause->until, held_by::timer);

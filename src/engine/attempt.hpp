@@ -49,6 +49,8 @@ public:
     [[nodiscard]] bool waits() const { return plan_.wait == wait_mode::wait; }
     [[nodiscard]] local_time local_now() const;
     [[nodiscard]] bool has_lost_lease() const;
+    [[nodiscard]] bool has_confirmed_lease(local_time since) const;
+    [[nodiscard]] local_time came_at() const { return came_at_; }
     [[nodiscard]] flight& own_flight() { return flight_; }
 
     // execution_port
@@ -71,6 +73,7 @@ private:
 
     // Getting in.
     void lead();
+    void ask_until(local_time patience_until);
     void perform(begin_step&& step);
     void on_begin_answer(result<reply>&& got);
     void on_started(begin_steps::run&& run);
@@ -105,6 +108,7 @@ private:
     void listen();
     void on_change();
     void on_parked_too_long();
+    void stop_following();
     void on_cancel();
     void answer(raw_outcome&& with);
 
@@ -130,6 +134,7 @@ private:
     std::uint64_t timer_serial_ = 0;
     std::unique_ptr<record_watch> watch_; // while it polls, where the store hears of changes
     bool missed_news_ = false;            // they came while the store had the question
+    local_time came_at_ = {};             // constant after start()
     local_time wait_until_ = {};
     local_time confirm_until_ = {};
     local_time retry_at_ = {}; // of the completion; zero while the store has the question

@@ -93,17 +93,20 @@ void attempt::on_change() {
 }
 
 void attempt::on_parked_too_long() {
-    const auto stay_away = core_->in_flight.leave(*this, now_);
-    if (!stay_away) return; // the news is on its way
     if (mutant(bug::waiter_releases_record)) {
         envelope gone{.id = plan_.id, .what = commands::remove{.actor = "waiter"}};
         core_->records->submit(std::move(gone), [](result<reply>) {});
     }
+    stop_following();
+}
+
+void attempt::stop_following() {
+    auto left = core_->in_flight.leave(*this, now_);
+    if (left.as == flights::role::parked) return; // the news is on its way
+    timer_.reset();
+    if (left.as == flights::role::alone) return ask_until(now_); // once
     stage_ = stage::over;
-    if (waits()) {
-        return answer({.kind = outcome_kind::in_progress, .retry_after = *stay_away});
-    }
-    answer(unavailable({.code = errc::timed_out, .detail = "the store did not answer in time"}));
+    answer(*std::move(left.with));
 }
 
 void attempt::on_news(raw_outcome news) {
@@ -136,10 +139,8 @@ void attempt::on_cancel() {
     }
     if (stage_ == stage::parked) {
         wait_until_ = {}; // if it has just been promoted: it asks once
-        const auto stay_away = core_->in_flight.leave(*this, local_now());
-        if (!stay_away) return;
-        stage_ = stage::over;
-        return answer({.kind = outcome_kind::in_progress, .retry_after = *stay_away});
+        now_ = local_now();
+        return stop_following();
     }
     if (stage_ != stage::beginning) return;
     begin_->stop_waiting();

@@ -48,6 +48,10 @@ bool attempt::has_lost_lease() const {
     return core_->keeper.has_lost(lease_);
 }
 
+bool attempt::has_confirmed_lease(local_time since) const {
+    return core_->keeper.is_confirmed(lease_, since);
+}
+
 std::stop_token attempt::stop_token() const {
     return core_->keeper.stop_token(lease_);
 }

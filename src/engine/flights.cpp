@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutant.hpp"
 #include "engine/attempt.hpp"
+#include "engine/outcomes.hpp"
 
 namespace semel {
 
@@ -17,6 +19,27 @@ duration stay_away(const flight& from, local_time now) {
 
 raw_outcome busy(const flight& with, local_time now) {
     return {.kind = outcome_kind::in_progress, .retry_after = stay_away(with, now)};
+}
+
+// Nothing is known of the record, so nothing is said of it.
+raw_outcome not_answered(const flight& with) {
+    failure why = with.trouble.value_or(
+        failure{.code = errc::timed_out, .detail = "the store did not answer in time"});
+    why.possible = effect::none; // the one who is told has asked nothing
+    return unavailable(std::move(why));
+}
+
+raw_outcome crowded(const flight& with) {
+    if (with.trouble) return not_answered(with);
+    return unavailable({.code = errc::overloaded,
+                        .detail = "limits.waiters_per_key_max or waiters_max callers wait already, "
+                                  "and the store has not answered the first of them yet"});
+}
+
+// Has the store confirmed, since then, that the record is at work?
+bool confirmed_since(const flight& with, local_time then) {
+    if (with.now == flight::phase::polling) return with.heard_at >= then;
+    return with.leader->has_confirmed_lease(then);
 }
 
 } // namespace
@@ -63,6 +86,7 @@ flights::joined flights::park(flight& with, attempt& who, local_time now) {
                       waiting_.load(std::memory_order_relaxed) < bounds_.waiters_max;
     if (!room) {
         refused_.fetch_add(1, std::memory_order_relaxed);
+        if (with.now == flight::phase::asking) return {.as = role::answered, .with = crowded(with)};
         return {.as = role::answered, .with = busy(with, now)};
     }
     waiting_.fetch_add(1, std::memory_order_relaxed);
@@ -107,7 +131,14 @@ void flights::running(attempt& leader, const std::optional<fingerprint>& content
     tell(impatient, news);
 }
 
-void flights::polling(attempt& leader, local_time worth_asking_at) {
+void flights::asking(attempt& leader, const failure& trouble) {
+    const std::lock_guard lock{stripe_of(leader).mutex};
+    flight& own = leader.own_flight();
+    own.now = flight::phase::asking;
+    own.trouble = trouble;
+}
+
+void flights::polling(attempt& leader, local_time worth_asking_at, local_time heard_at) {
     followers impatient;
     raw_outcome news;
     {
@@ -115,6 +146,7 @@ void flights::polling(attempt& leader, local_time worth_asking_at) {
         flight& own = leader.own_flight();
         own.now = flight::phase::polling;
         own.worth_asking_at = worth_asking_at;
+        own.heard_at = heard_at;
         impatient = take_impatient(own);
         news = busy(own, leader.local_now());
     }
@@ -156,20 +188,26 @@ void flights::hand_over(attempt& leader, const raw_outcome& for_the_impatient) {
     for (const auto& one : strangers) one->on_promoted(role::alone);
 }
 
-std::optional<duration> flights::leave(attempt& follower, local_time now) {
+flights::joined flights::leave(attempt& follower, local_time now) {
     stripe& on = stripe_of(follower);
     std::shared_ptr<attempt> gone; // not destroyed under the lock
     const std::lock_guard lock{on.mutex};
     const auto at = on.flying.find(follower.hash());
-    if (at == on.flying.end()) return std::nullopt;
+    if (at == on.flying.end()) return {.as = role::parked};
     flight& with = *at->second;
     const auto found = std::find_if(with.followers.begin(), with.followers.end(),
                                     [&](const auto& one) { return one.get() == &follower; });
-    if (found == with.followers.end()) return std::nullopt;
+    if (found == with.followers.end()) return {.as = role::parked};
     gone = std::move(*found);
     with.followers.erase(found);
     waiting_.fetch_sub(1, std::memory_order_relaxed);
-    return stay_away(with, now);
+    if (with.now == flight::phase::asking) {
+        const bool lies = mutant(bug::asking_is_progress);
+        return {.as = role::answered, .with = lies ? busy(with, now) : not_answered(with)};
+    }
+    const bool known = confirmed_since(with, follower.came_at()) || mutant(bug::lease_is_trusted);
+    if (!known) return {.as = role::alone};
+    return {.as = role::answered, .with = busy(with, now)};
 }
 
 } // namespace semel

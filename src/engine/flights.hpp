@@ -24,7 +24,7 @@ class attempt;
 // Led by one attempt and embedded in it; known to the table while it leads.
 struct flight {
     enum class phase : std::uint8_t {
-        asking,  // the store has not answered the leader's begin yet
+        asking,  // the store has not answered the leader's begin yet, or cannot answer any more
         polling, // somebody outside this process holds the record
         running, // the leader's own work runs, or its end is on the way to the store
     };
@@ -32,7 +32,9 @@ struct flight {
     attempt* leader = nullptr;
     phase now = phase::asking;
     std::optional<fingerprint> content = {}; // running: the record's; before: the leader's
+    std::optional<failure> trouble = {};     // asking: why the store could not answer so far
     local_time worth_asking_at = {};         // polling: for callers who do not want to wait
+    local_time heard_at = {};                // polling: when the last answered question left
     duration lease = {};                     // running: the leader's
     std::vector<std::shared_ptr<attempt>> followers = {};
 };
@@ -56,17 +58,20 @@ public:
 
     // The leader's claim is acknowledged. Followers who do not want to wait are told so.
     void running(attempt& leader, const std::optional<fingerprint>& content, duration lease);
-    // Somebody else holds the record; the leader polls.
-    void polling(attempt& leader, local_time worth_asking_at);
+    // The store cannot answer the leader now.
+    void asking(attempt& leader, const failure& trouble);
+    // Somebody else holds the record, said the store when it was asked at `heard_at`; the leader
+    // polls.
+    void polling(attempt& leader, local_time worth_asking_at, local_time heard_at);
     using followers = std::vector<std::shared_ptr<attempt>>;
     // The flight is over; every follower is owed the news.
     [[nodiscard]] followers end(attempt& leader);
     void tell(const followers& whom, const raw_outcome& news);
     // The leader goes, the question stays open: the next waiting follower leads.
     void hand_over(attempt& leader, const raw_outcome& for_the_impatient);
-    // A parked follower gives up: how long it should stay away, or nothing if its news is already
-    // on the way.
-    [[nodiscard]] std::optional<duration> leave(attempt& follower, local_time now);
+    // A parked follower gives up. It stays parked if its news is already on the way, and is alone
+    // if what is known here is older than the follower: then only the store can tell.
+    [[nodiscard]] joined leave(attempt& follower, local_time now);
 
     [[nodiscard]] std::uint64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }

@@ -16,6 +16,7 @@ duration margin(duration term) {
 void confirm(lease& one, local_time sent_at, duration granted) {
     one.good_until = sent_at + granted - margin(one.term);
     one.renew_at = sent_at + std::min(granted, one.term) / 3;
+    one.confirmed_at = sent_at;
 }
 
 local_time next_look(const lease& one) {
@@ -79,6 +80,11 @@ std::stop_token lease_keeper::stop_token(lease& one) {
 bool lease_keeper::has_lost(lease& one) {
     const std::lock_guard lock{shelf_of(one).mutex};
     return is_lost(one);
+}
+
+bool lease_keeper::is_confirmed(lease& one, local_time since) {
+    const std::lock_guard lock{shelf_of(one).mutex};
+    return !is_lost(one) && one.confirmed_at >= since;
 }
 
 // Looks at the clock: after the machine was suspended the tick may come too late.

@@ -31,6 +31,7 @@ struct lease {
     bool kept = false;  // on its shelf
     local_time renew_at = {};
     local_time good_until = {};
+    local_time confirmed_at = {}; // when the question left that was answered last
     local_time end_by = local_time::max();
     unique_function<void()> overdue = {};
     bool asking = false;
@@ -55,6 +56,8 @@ public:
     [[nodiscard]] std::stop_token stop_token(lease& one);
     // Still at work, without a lease.
     [[nodiscard]] bool has_lost(lease& one);
+    // Asked then or later, the store has said that the lease is good, and it still is.
+    [[nodiscard]] bool is_confirmed(lease& one, local_time since);
     // Gives up all leases: the engine ends without waiting for them.
     void clear();
 

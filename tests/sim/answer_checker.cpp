@@ -35,9 +35,17 @@ void answer_checker::on_answer(const call& of, const raw_outcome& with) {
             if (!known) fail("S15", of, "a sound result was called corrupt");
         }
         return;
-    case outcome_kind::in_progress:
+    case outcome_kind::in_progress: return on_in_progress(of);
     case outcome_kind::in_doubt: return;
     }
+}
+
+// S17: who has waited hears that it is in progress only if it has been so since the question. A
+// caller that does not wait may be told by the lease alone.
+void answer_checker::on_in_progress(const call& of) {
+    if (!of.waits || of.work_begun) return;
+    const auto& busy_at = ghost_.keys[of.id].busy_at;
+    if (!busy_at || *busy_at < of.begun) fail("S17", of, "in progress, and no attempt is at it");
 }
 
 // S4 and S8: "executed" is said by the attempt that the database knows as the one that finished.

@@ -20,6 +20,7 @@ public:
     void expect_calm(duration from) { calm_from_ = from; }
 
 private:
+    void on_in_progress(const call& of);
     void on_executed(const call& of, const raw_outcome& with);
     void on_replayed(const call& of, const raw_outcome& with);
     void check_wait(const call& of, std::uint64_t fence, const result_seen& known);

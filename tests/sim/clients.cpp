@@ -164,6 +164,7 @@ void world::on_answer(session& who, const std::shared_ptr<call>& of, const raw_o
     if (of->crashed) return;
     scene_.say("answer ", of->serial, " ", text_of(of->id), " ", name(with.kind), " fence ",
                with.by.fence);
+    records_.note(of->id, database_.now());
     answers_.on_answer(*of, with);
     of->ended = scene_.loop.now();
     of->kind = with.kind;

@@ -49,6 +49,10 @@ struct key_seen {
     std::optional<std::uint64_t> granted; // fence of the last verdict "not executed"
     std::set<std::uint64_t> ends_sent;    // fences whose complete, fail, release or abandon left
     std::map<std::uint32_t, duration> work_ended; // last, by process
+    std::optional<duration> busy_at;              // when it was last in progress
+    std::optional<time_point> busy_until;         // in progress since `noted`, by the store's clock
+    time_point noted_now = {};
+    duration noted_at = {};
 };
 
 struct ghost {

@@ -28,6 +28,14 @@ bool contents_differ(const record& it, const commands::begin& what) {
     return it.content && what.content && *it.content != *what.content;
 }
 
+// Until when a repeat is told to wait.
+std::optional<time_point> busy_until(const record* it) {
+    if (it == nullptr) return std::nullopt;
+    if (processing(*it)) return it->lease_until + it->policy.grace;
+    if (it->state == record_state::failed_retryable) return it->retry_after;
+    return std::nullopt;
+}
+
 bool used_up(const record& it) {
     return it.attempts >= it.policy.attempts_max;
 }
@@ -44,9 +52,29 @@ void record_checker::fail(const char* property, const database_step& step, const
 }
 
 void record_checker::on_step(const database_step& step) {
+    note(step.id, step.now);
     check_finished_stays(step);
     std::visit([&](const auto& what) { on(what, step); }, step.what);
+    if (step.changed) ghost_.keys[step.id].busy_until = busy_until(step.after);
     if (step.changed && step.after != nullptr) on_finished(step);
+}
+
+// Nothing has happened to the record since the last note.
+void record_checker::note(const record_id& id, time_point now) {
+    auto& key = ghost_.keys[id];
+    const duration at = scene_.loop.now();
+    if (key.busy_until && *key.busy_until >= key.noted_now) {
+        key.busy_at = std::min(at, key.noted_at + (*key.busy_until - key.noted_now));
+    }
+    key.noted_now = now;
+    key.noted_at = at;
+}
+
+void record_checker::on_clock_step(time_point before, time_point after) {
+    for (auto& [id, key] : ghost_.keys) {
+        note(id, before);
+        key.noted_now = after;
+    }
 }
 
 // S2: a finished result changes only by overwrite, an operator's act, or after its time.

@@ -23,6 +23,9 @@ public:
 
     void on_step(const database_step& step);
     void on_transaction(const transaction_step& step);
+    // Brings up to date when the record was in progress, before a step, a look or a clock's step.
+    void note(const record_id& id, time_point now);
+    void on_clock_step(time_point before, time_point after);
     // The work's effect took place, now.
     void on_effect(const record_id& id, std::uint64_t fence);
 

@@ -59,7 +59,9 @@ void world::trouble_clock() {
     const duration by = scene_.random.between(milliseconds{1}, scene_.plan.clock_step_max);
     scene_.seen.saw(back ? rare::clock_back : rare::clock_forward);
     scene_.say("the store's clock steps ", back ? "back " : "forward ", by);
+    const time_point before = database_.now();
     database_.step_clock(back ? -by : by);
+    records_.on_clock_step(before, database_.now());
 }
 
 void world::trouble_corruption() {

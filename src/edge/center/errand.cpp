@@ -140,7 +140,7 @@ void begin_errand::report(const answer& said) {
 }
 
 void begin_errand::take(begin_steps::wait&& step) {
-    const bool held = step.why == begin_steps::wait::reason::held_by_other;
+    const bool held = !step.away;
     const auto got = wait_until(step.until, held ? waits_for::news : waits_for::time);
     if (got == waiting::granted) return;
     if (!held) {

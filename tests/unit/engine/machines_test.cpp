@@ -96,7 +96,7 @@ TEST_F(BeginMachine, PollsWhileSomebodyElseHoldsTheRecord) {
         const auto step = machine_.on_reply(held_by(theirs), now);
         const auto* pause = as<begin_steps::wait>(step);
         ASSERT_NE(pause, nullptr);
-        EXPECT_EQ(pause->why, begin_steps::wait::reason::held_by_other);
+        EXPECT_FALSE(pause->away);
         EXPECT_EQ(pause->hint, 20s);
         EXPECT_GT(pause->until, now);
         longest = std::max(longest, pause->until - now);
@@ -138,7 +138,8 @@ TEST_F(BeginMachine, AsksAgainAfterAFailureThatPasses) {
         (void)machine.start();
         const auto step = machine.on_failure({.code = code}, start_of_test);
         ASSERT_NE(as<begin_steps::wait>(step), nullptr);
-        EXPECT_EQ(as<begin_steps::wait>(step)->why, begin_steps::wait::reason::store_away);
+        ASSERT_TRUE(as<begin_steps::wait>(step)->away);
+        EXPECT_EQ(as<begin_steps::wait>(step)->away->code, code);
         EXPECT_TRUE(asks_begin(machine.on_timer()));
     }
 }
