@@ -12,7 +12,7 @@ namespace semel {
 // Thread-safe.
 class runtime {
 public:
-    using task = unique_function<void()>;
+    using task = unique_function<void()>; // must not throw
 
     runtime() = default;
     runtime(const runtime&) = delete;
@@ -24,7 +24,8 @@ public:
     // Runs `what` on the timer thread, not before `when`. Short, engine-internal work only.
     virtual void at(local_time when, task what) = 0;
 
-    // Runs `what` soon on the callback thread: everything that may end in code of the user.
+    // Runs `what` soon on a callback thread: everything that may end in code of the user. If that
+    // code blocks, what is posted behind it runs elsewhere.
     virtual void post(task what) = 0;
 
     // Runs `what` on the chores thread: slow, blocking housekeeping that nobody waits for.
@@ -33,8 +34,9 @@ public:
     [[nodiscard]] virtual std::uint64_t random() = 0;
 };
 
-// One thread each for timers, callbacks and chores. Destruction runs what was posted, drops pending
-// timers.
+// One thread each for timers, callbacks and chores. While callbacks block, further threads run
+// those behind them, one more every 10 ms and 64 at most. Destruction runs what was posted, drops
+// pending timers.
 [[nodiscard]] std::shared_ptr<runtime> make_system_runtime();
 
 } // namespace semel

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -126,8 +128,122 @@ private:
     std::thread thread_;
 };
 
+// A thread for tasks that may end in code of the user. Where that code blocks, further threads run
+// what waits behind it, until nothing waits.
+class callback_crew {
+public:
+    // `ask_for_look` has look() called in a moment. It is called under a lock, and not after
+    // stop_looking().
+    explicit callback_crew(unique_function<void()> ask_for_look)
+        : ask_for_look_(std::move(ask_for_look)) {
+        const std::lock_guard lock{mutex_};
+        add_thread(stays::always);
+    }
+
+    ~callback_crew() {
+        std::list<std::thread> all;
+        {
+            const std::lock_guard lock{mutex_};
+            stopping_ = true;
+            all.splice(all.end(), threads_);
+            all.splice(all.end(), ended_);
+        }
+        changed_.notify_all();
+        for (auto& one : all) one.join();
+    }
+
+    void post(runtime::task what) {
+        const std::lock_guard lock{mutex_};
+        tasks_.push_back(std::move(what));
+        if (idle_ > 0) changed_.notify_one();
+        if (tasks_.size() > idle_ && !watched_) watch();
+    }
+
+    // Has nothing been taken since the last look, although something waits?
+    void look() {
+        const std::lock_guard lock{mutex_};
+        watched_ = false;
+        if (tasks_.empty() || stopping_) return;
+        if (taken_ == taken_before_ && threads_.size() < threads_max) help();
+        watch();
+    }
+
+    void stop_looking() {
+        const std::lock_guard lock{mutex_};
+        ask_for_look_ = {};
+    }
+
+private:
+    static constexpr std::size_t threads_max = 64;
+    enum class stays : std::uint8_t { always, while_needed };
+
+    void watch() {
+        if (!ask_for_look_) return;
+        watched_ = true;
+        taken_before_ = taken_;
+        ask_for_look_();
+    }
+
+    void help() {
+        for (auto& one : ended_) one.join(); // has let go of the lock, so it is gone in a moment
+        ended_.clear();
+        try {
+            add_thread(stays::while_needed);
+        } catch (const std::system_error&) { // there is none to be had: perhaps at the next look
+            threads_.pop_back();
+        }
+    }
+
+    void add_thread(stays how_long) {
+        const auto at = threads_.emplace(threads_.end());
+        *at = std::thread{[this, at, how_long] { run(at, how_long); }};
+    }
+
+    void run(std::list<std::thread>::iterator self, stays how_long) {
+        std::unique_lock lock{mutex_};
+        while (true) {
+            if (!tasks_.empty()) {
+                run_first(lock);
+            } else if (stopping_) {
+                return;
+            } else if (how_long == stays::while_needed) {
+                return ended_.splice(ended_.end(), threads_, self);
+            } else {
+                ++idle_;
+                changed_.wait(lock, [&] { return !tasks_.empty() || stopping_; });
+                --idle_;
+            }
+        }
+    }
+
+    void run_first(std::unique_lock<std::mutex>& lock) {
+        runtime::task next = std::move(tasks_.front());
+        tasks_.pop_front();
+        ++taken_;
+        lock.unlock();
+        next();
+        next = {};
+        lock.lock();
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    // Guarded by mutex_.
+    unique_function<void()> ask_for_look_;
+    std::deque<runtime::task> tasks_;
+    std::list<std::thread> threads_;
+    std::list<std::thread> ended_;
+    std::size_t idle_ = 0;
+    std::uint64_t taken_ = 0;
+    std::uint64_t taken_before_ = 0; // at the last look
+    bool watched_ = false;           // look() has been asked for
+    bool stopping_ = false;
+};
+
 class system_runtime final : public runtime {
 public:
+    ~system_runtime() override { callbacks_.stop_looking(); }
+
     local_time now() const override { return local_clock::now(); }
     void at(local_time when, task what) override { timer_.at(when, std::move(what)); }
     void post(task what) override { callbacks_.post(std::move(what)); }
@@ -136,8 +252,10 @@ public:
     std::uint64_t random() override { return process_random(); }
 
 private:
+    static constexpr duration moment = std::chrono::milliseconds{10};
+
     // Outlive the timer, whose tasks may post to them.
-    worker callbacks_;
+    callback_crew callbacks_{[this] { timer_.at(now() + moment, [this] { callbacks_.look(); }); }};
     worker chores_;
     timer timer_;
 };

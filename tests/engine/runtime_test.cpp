@@ -1,6 +1,7 @@
 // The threads that engines run on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <set>
@@ -52,6 +53,52 @@ TEST(SystemRuntime, HasAThreadEachForTimersCallbacksAndChores) {
                                             chore.get_future().get(), std::this_thread::get_id()};
 
     EXPECT_EQ(threads.size(), 4U);
+}
+
+TEST(SystemRuntime, RunsCallbacksPastThoseThatBlock) {
+    const auto runtime = make_system_runtime();
+    std::promise<void> enough;
+    const std::shared_future<void> go_on = enough.get_future().share();
+    std::atomic<int> blocked = 0;
+    std::promise<void> ran;
+
+    for (int i = 0; i < 3; ++i) {
+        runtime->post([&] {
+            ++blocked;
+            go_on.wait();
+        });
+    }
+    runtime->post([&] { ran.set_value(); });
+
+    EXPECT_EQ(ran.get_future().wait_for(5s), std::future_status::ready);
+    EXPECT_EQ(blocked, 3);
+    enough.set_value();
+}
+
+TEST(SystemRuntime, RunsCallbacksInOrderWhileNoneBlocks) {
+    std::vector<int> order;
+    {
+        const auto runtime = make_system_runtime();
+        for (int i = 0; i < 1000; ++i) runtime->post([&order, i] { order.push_back(i); });
+    }
+
+    EXPECT_EQ(order.size(), 1000U);
+    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST(SystemRuntime, EndsWhileCallbacksThatBlockedComeToTheirEnd) {
+    std::atomic<int> ran = 0;
+    for (int turn = 0; turn < 20; ++turn) {
+        const auto runtime = make_system_runtime();
+        for (int i = 0; i < 3; ++i) {
+            runtime->post([&, on = runtime.get()] {
+                std::this_thread::sleep_for(15ms);
+                on->post([&] { ++ran; });
+            });
+        }
+    }
+
+    EXPECT_EQ(ran, 60);
 }
 
 TEST(SystemRuntime, RunsWhatWasPostedAndDropsPendingTimersWhenItEnds) {
