@@ -41,9 +41,10 @@ struct engine_options {
     duration confirm_max = std::chrono::seconds{10};
     // How long a completion goes on in the background.
     duration completion_patience = std::chrono::minutes{10};
-    // How long the destructor waits for completions that are under way.
+    // How long the destructor waits for attempts and transactions that are under way.
     duration drain_max = std::chrono::seconds{30};
-    // Told of every mismatch, on whatever thread found it. Short; must not call the engine.
+    // Told of every mismatch, on whatever thread found it. Short; must neither call the engine nor
+    // throw, as said at engine::start().
     std::function<void(const mismatch_seen&)> on_mismatch = {};
     std::shared_ptr<logger> log = {};             // default: spdlog to stderr, warnings and above
     std::shared_ptr<semel::runtime> runtime = {}; // default: make_system_runtime()
@@ -60,6 +61,7 @@ struct engine_counters {
     std::uint64_t waiters_refused = 0;      // over waiters_per_key_max or waiters_max
     std::uint64_t executions_refused = 0;   // over executions_max
     std::uint64_t swept = 0;                // records removed by the sweeper
+    std::uint64_t callbacks_threw = 0;      // their exceptions were dropped
     std::uint64_t running = 0, waiting = 0; // now
 };
 
@@ -73,8 +75,8 @@ enum class transacting : std::uint8_t { own, blind, joined };
 
 class engine_core;
 
-// Thread-safe. The destructor drains: it waits for completions that are under way (up to
-// drain_max).
+// Thread-safe. The destructor drains: it waits for attempts, transactions and completions that are
+// under way on other threads (up to drain_max). Calls that come meanwhile are refused.
 //
 // Blocking calls run the work on the calling thread. Once the work has succeeded, nothing the
 // caller does keeps its result from being stored. Bad input (empty or over-long names, zero or
@@ -167,8 +169,12 @@ public:
     template <class T, class Work> auto async_execute(request what, Work work);
 
     // The callback form under it. `work` is started without blocking and ends by calling its
-    // `done`, once, from any thread; `done` of this call is called once, on any thread, and must be
-    // short. The returned handle cancels *waiting*; work that has begun runs on and is stored.
+    // `done`, once, from any thread. The returned handle cancels *waiting*; work that has begun
+    // runs on and is stored.
+    //
+    // `done` of this call is called once, on any thread. It must be short and must not throw (think
+    // of it as noexcept). What it throws all the same is logged, counted (callbacks_threw) and
+    // dropped: the outcome is stored by then, and no other caller loses its answer.
     using started_work = unique_function<void(execution&, unique_function<void(detail::work_end)>)>;
     std::shared_ptr<detail::cancellable> start(request what, started_work work,
                                                unique_function<void(raw_outcome)> done);

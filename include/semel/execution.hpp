@@ -61,7 +61,8 @@ public:
     [[nodiscard]] std::uint32_t attempt() const { return port_.attempt_count(); }
     // An earlier attempt may have done some or all of the work.
     [[nodiscard]] bool taken_over() const { return port_.taken_over(); }
-    // Asked to stop: the lease is lost or about to be.
+    // Asked to stop: the lease is lost or about to be. Callbacks on the token run on a thread of
+    // the runtime. They must not throw: the C++ library ends the process then.
     [[nodiscard]] std::stop_token stop_token() const { return port_.stop_token(); }
     [[nodiscard]] const std::string& key() const { return port_.id().key; }
     // The key for a call this work makes: the same on every attempt, so the callee can deduplicate.

@@ -111,7 +111,7 @@ struct limits {
     std::size_t checkpoint_bytes_max = std::size_t{64} << 10;
     std::size_t waiters_per_key_max = 1'000;
     std::size_t waiters_max = 100'000;
-    std::size_t executions_max = 65'536;
+    std::size_t executions_max = 65'536; // attempts and transactions under way
     std::size_t queue_max = 65'536;
     duration duration_max = std::chrono::hours{24 * 366 * 10};
 };

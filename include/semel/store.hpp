@@ -24,7 +24,8 @@ struct envelope {
     std::optional<time_point> now = {};
 };
 
-// Called exactly once. A failure with effect::unknown may have been applied, now or later.
+// Called exactly once. A failure with effect::unknown may have been applied, now or later. Must not
+// throw: what it throws is dropped where another caller would lose its answer by it.
 using completion = unique_function<void(result<reply>)>;
 
 struct submission {

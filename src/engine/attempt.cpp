@@ -187,7 +187,7 @@ void attempt::carry(command&& what) {
     try {
         send_end(std::move(what));
     } catch (...) {
-        if (stage_ == stage::over) throw; // not ours: the caller has thrown when it was told
+        if (stage_ == stage::over) throw; // the end has arrived
         on_unsendable();
     }
 }
@@ -309,7 +309,9 @@ void attempt::answer(raw_outcome&& with) {
     core_->report(with, plan_);
     timer_.reset();
     answered_.emplace(std::move(with));
-    if (done_) std::exchange(done_, {})(std::move(*answered_));
+    if (!done_) return;
+    auto done = std::exchange(done_, {});
+    core_->call_back("done", [&] { done(std::move(*answered_)); });
 }
 
 // The work's own exception reaches its caller all the same.

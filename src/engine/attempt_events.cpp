@@ -110,10 +110,16 @@ void attempt::stop_following() {
 }
 
 void attempt::on_news(raw_outcome news) {
-    strand_.post([self = shared_from_this(), news = std::move(news)]() mutable {
+    auto hear = [self = shared_from_this(), news = std::move(news)]() mutable {
         if (self->stage_ != stage::parked) return;
         self->stage_ = stage::over;
         self->answer(std::move(news));
+    };
+    if (work_ != nullptr) return strand_.post(std::move(hear));
+    // Not from here: a `done` that blocks would keep the news from the other followers, and the
+    // leader from its own answer.
+    core_->runtime->post([self = shared_from_this(), hear = std::move(hear)]() mutable {
+        self->strand_.post(std::move(hear));
     });
 }
 

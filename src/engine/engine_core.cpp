@@ -108,7 +108,7 @@ std::shared_ptr<detail::cancellable> engine_core::start(request what, engine::st
     auto made = make_plan(std::move(what));
     if (!made) {
         bump(counters.outcomes[static_cast<std::size_t>(outcome_kind::unavailable)]);
-        done(unavailable(std::move(made).error()));
+        call_back("done", [&] { done(unavailable(std::move(made).error())); });
         return nullptr;
     }
     // Not in one block with its count: timers that nobody needs any more hold on to the count.
@@ -118,10 +118,21 @@ std::shared_ptr<detail::cancellable> engine_core::start(request what, engine::st
     return std::make_shared<cancel_handle>(one);
 }
 
-void engine_core::report(const raw_outcome& with, const plan& what) const {
+void engine_core::report(const raw_outcome& with, const plan& what) {
     if (with.kind != outcome_kind::mismatch || !options.on_mismatch) return;
-    if (with.held && what.content) {
+    if (!with.held || !what.content) return;
+    call_back("on_mismatch", [&] {
         options.on_mismatch({.id = what.id, .held = *with.held, .asked = *what.content});
+    });
+}
+
+void engine_core::on_callback_threw(std::string_view which,
+                                    const std::exception_ptr& thrown) noexcept {
+    bump(counters.callbacks_threw);
+    try {
+        log_error(*log, "a callback has thrown: its exception is dropped",
+                  {{"callback", which}, {"why", text_of(thrown)}});
+    } catch (...) { // no memory for the line, either
     }
 }
 
@@ -174,6 +185,7 @@ engine_counters engine_core::snapshot() const {
             .waiters_refused = in_flight.refused(),
             .executions_refused = counters.executions_refused.load(std::memory_order_relaxed),
             .swept = counters.swept.load(std::memory_order_relaxed),
+            .callbacks_threw = counters.callbacks_threw.load(std::memory_order_relaxed),
             .running = running_.load(std::memory_order_relaxed),
             .waiting = in_flight.waiting()};
 }

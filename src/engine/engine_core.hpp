@@ -4,10 +4,12 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "core/sweep_plan.hpp"
 #include "engine/attempt.hpp"
@@ -26,6 +28,7 @@ struct alignas(64) live_counters {
     std::atomic<std::uint64_t> tombstones = 0;
     std::atomic<std::uint64_t> executions_refused = 0;
     std::atomic<std::uint64_t> swept = 0;
+    std::atomic<std::uint64_t> callbacks_threw = 0;
 };
 
 inline void bump(std::atomic<std::uint64_t>& counter) {
@@ -58,7 +61,17 @@ public:
     void leave();
 
     // A request is about to be answered so: a mismatch is told to whoever wants to know.
-    void report(const raw_outcome& with, const plan& what) const;
+    void report(const raw_outcome& with, const plan& what);
+
+    // Calls code of the user. What it throws goes no further, so that it costs no other caller
+    // anything.
+    template <class Call> void call_back(std::string_view which, Call call) noexcept {
+        try {
+            call();
+        } catch (...) {
+            on_callback_threw(which, std::current_exception());
+        }
+    }
 
     [[nodiscard]] owner_id new_owner();
     // For the mutant that sends the client's time: no other code may ask for it.
@@ -80,6 +93,7 @@ public:
     lease_keeper keeper;
 
 private:
+    void on_callback_threw(std::string_view which, const std::exception_ptr& thrown) noexcept;
     void sweep();
     void schedule_sweep(duration after);
 

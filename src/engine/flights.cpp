@@ -96,7 +96,19 @@ flights::joined flights::park(flight& with, attempt& who, local_time now) {
 
 void flights::tell(const followers& whom, const raw_outcome& news) {
     waiting_.fetch_sub(whom.size(), std::memory_order_relaxed);
-    for (const auto& one : whom) one->on_news(news);
+    for (const auto& one : whom) tell(*one, news);
+}
+
+// One follower whose news finds no memory must not cost the others theirs.
+void flights::tell(attempt& one, const raw_outcome& news) noexcept {
+    try {
+        return one.on_news(news);
+    } catch (...) { // then in fewer words
+    }
+    try {
+        one.on_news(unavailable({.code = errc::no_space, .detail = "out of memory"}));
+    } catch (...) { // not even that
+    }
 }
 
 template <class Stays> flights::followers flights::take_others(flight& from, Stays stays) {

@@ -85,6 +85,7 @@ private:
     stripe& stripe_of(const attempt& who);
     [[nodiscard]] joined join_running(flight& with, attempt& who, local_time now);
     [[nodiscard]] joined park(flight& with, attempt& who, local_time now);
+    static void tell(attempt& one, const raw_outcome& news) noexcept;
     template <class Stays> static followers take_others(flight& from, Stays stays);
     static followers take_impatient(flight& from);
     static followers take_strangers(flight& from, const std::optional<fingerprint>& with);

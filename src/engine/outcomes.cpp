@@ -70,17 +70,6 @@ std::string bounded(std::string text) {
     return text;
 }
 
-std::string text_of(const std::exception_ptr& thrown) {
-    std::string text = "unknown exception";
-    try {
-        std::rethrow_exception(thrown);
-    } catch (const std::exception& one) {
-        text = one.what();
-    } catch (...) {
-    }
-    return bounded(std::move(text));
-}
-
 bool is_lease_lost(const std::exception_ptr& thrown) {
     return when<lease_lost>(exception_class::release).matches(thrown);
 }
@@ -187,6 +176,17 @@ ending end(detail::threw_end&& threw, const plan& what, const answers::started& 
 }
 
 } // namespace
+
+std::string text_of(const std::exception_ptr& thrown) {
+    std::string text = "unknown exception";
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::exception& one) {
+        text = one.what();
+    } catch (...) {
+    }
+    return bounded(std::move(text));
+}
 
 raw_outcome outcome_of(reply&& with) {
     const time_point now = with.now;

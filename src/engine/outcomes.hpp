@@ -1,6 +1,7 @@
 // What a caller is told, from what the store said or the work ended with. Pure.
 #pragma once
 
+#include <exception>
 #include <string>
 
 #include "engine/plan.hpp"
@@ -13,6 +14,9 @@ namespace semel {
 // For a begin that was answered without running. A result that fails its checksum is never
 // replayed.
 [[nodiscard]] raw_outcome outcome_of(reply&& with);
+
+// What an exception says of itself, cut to what a record may hold.
+[[nodiscard]] std::string text_of(const std::exception_ptr& thrown);
 
 // For a call that could not even begin.
 [[nodiscard]] raw_outcome unavailable(failure why);

@@ -52,6 +52,18 @@ raw_outcome asked_too_often(raw_outcome with) {
 
 } // namespace
 
+// For the engine's destructor: a call is under way.
+class admission {
+public:
+    explicit admission(engine_core& by) : by_(by) {}
+    admission(const admission&) = delete;
+    admission& operator=(const admission&) = delete;
+    ~admission() { by_.leave(); }
+
+private:
+    engine_core& by_;
+};
+
 // One call, from what was asked to its outcome. The outcome lies here until the end: coroutines
 // tell each other only how to go on.
 class transaction_flow {
@@ -98,6 +110,12 @@ task<nothing> transaction_flow::run(request& what) {
         co_return nothing{};
     }
     plan_ = *std::move(made);
+    if (auto fine = core_.admit(); !fine) {
+        with_ = unavailable(std::move(fine).error());
+        count();
+        co_return nothing{};
+    }
+    const admission counted{core_};
     if (open_key::held(port_, plan_->id)) {
         with_ = unavailable(nested());
         count();
@@ -280,6 +298,7 @@ task<nothing> transaction_flow::joined() {
 
 raw_outcome transact(engine_core& core, transaction_port& port, request what, detail::work& work,
                      transacting how) {
+    const auto kept = core.shared_from_this(); // the destructor waits no longer than drain_max
     blocking_port on{port};
     blocking_work runs{work};
     transaction_flow flow{core, on, runs, how};
@@ -302,7 +321,7 @@ detached transact(std::shared_ptr<engine_core> core, async_transaction_port& por
     } catch (...) {
         flow.abandon();
     }
-    done(flow.take());
+    core->call_back("done", [&] { done(flow.take()); });
 }
 
 } // namespace semel

@@ -152,7 +152,7 @@ void batch_lane::submit(envelope what, completion done) {
             return;
         }
     }
-    one->done(std::move(*one->it.answer));
+    answer(*one);
 }
 
 void batch_lane::submit_all(std::vector<submission> many) {
@@ -167,7 +167,7 @@ void batch_lane::submit_all(std::vector<submission> many) {
         ask_for_pump();
     }
     for (auto& one : tickets) {
-        if (one != nullptr) one->done(std::move(*one->it.answer));
+        if (one != nullptr) answer(*one);
     }
 }
 
@@ -337,11 +337,20 @@ void batch_lane::answer(std::span<ticket* const> batch) {
         wake.go_on_to(one->room);
         if (one->room == nullptr) {
             const std::unique_ptr<ticket> owned{one};
-            owned->done(std::move(*owned->it.answer));
+            answer(*owned);
         } else {
             // The ticket lives on its thread's stack, and is gone now.
             one->finished.store(true, std::memory_order_release);
         }
+    }
+}
+
+// What a completion throws ends here: the others of its batch would never be answered, and the
+// lane's thread would end the process.
+void batch_lane::answer(ticket& one) noexcept {
+    try {
+        one.done(std::move(*one.it.answer));
+    } catch (...) {
     }
 }
 

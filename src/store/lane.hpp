@@ -100,6 +100,7 @@ private:
     [[nodiscard]] bool empty() const { return owners_.empty() && callers_.empty(); }
     static void give_up(std::span<ticket* const> batch, const failure& why);
     static void answer(std::span<ticket* const> batch);
+    static void answer(ticket& one) noexcept;
 
     // Constant after construction.
     batch_backend& backend_;

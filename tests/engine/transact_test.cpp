@@ -1,5 +1,6 @@
 // transact and execute_in on a scripted connection.
 #include <algorithm>
+#include <atomic>
 
 #include "engine_fixture.hpp"
 #include "support/scripted_transaction.hpp"
@@ -44,6 +45,47 @@ TEST_F(Transact, CommitsTheEffectAndItsRecordTogetherAndReplays) {
     EXPECT_EQ(engine.transact<std::string>(port_, order("k", "b"), paying()).kind(),
               outcome_kind::mismatch);
     EXPECT_FALSE(port_.open());
+}
+
+TEST_F(Transact, TheEnginesDestructorWaitsForOneOnAnotherThread) {
+    auto& engine = make();
+    gate begun;
+    gate go_on;
+    std::atomic<bool> committed = false;
+    std::thread caller{[&] {
+        const auto out = engine.transact<std::string>(port_, order("k"), [&] {
+            begun.open();
+            go_on.wait();
+            return std::string{"paid"};
+        });
+        committed = out.executed() && !port_.open();
+    }};
+    begun.wait();
+    std::atomic<bool> gone = false;
+    std::thread closer{[&] {
+        engine_.reset();
+        gone = true;
+    }};
+
+    std::this_thread::sleep_for(50ms);
+    EXPECT_FALSE(gone);
+    go_on.open();
+    closer.join();
+
+    EXPECT_TRUE(row(order("k")).has_value());
+    caller.join();
+    EXPECT_TRUE(committed);
+}
+
+TEST_F(Transact, IsCountedAsUnderWay) {
+    auto& engine = make();
+
+    (void)engine.transact<std::string>(port_, order("k"), [&] {
+        EXPECT_EQ(engine.counters().running, 1U);
+        return std::string{"paid"};
+    });
+
+    EXPECT_EQ(engine.counters().running, 0U);
 }
 
 TEST_F(Transact, OneRecordWriteAndNoExtraCommit) {

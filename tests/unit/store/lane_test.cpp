@@ -360,6 +360,19 @@ TEST_F(NarrowLane, GoesOnAfterABackendThatThrows) {
     EXPECT_TRUE(lane.close());
 }
 
+TEST_F(Lane, CompletionThatThrowsLeavesTheOthersTheirAnswers) {
+    submit("a");
+    lane.submit({.id = {"t", "o", "b"}, .what = commands::lookup{}},
+                [](result<reply>) { throw std::runtime_error{"no luck"}; });
+    submit("c");
+
+    EXPECT_FALSE(lane.pump());
+    submit("d");
+    EXPECT_FALSE(lane.pump());
+
+    EXPECT_EQ(answered, (std::vector<std::string>{"a", "c", "d"}));
+}
+
 TEST_F(Lane, CompletionMaySubmit) {
     lane.submit({.id = {"t", "o", "a"}, .what = commands::begin{}},
                 [this](result<reply>) { submit("a", commands::complete{}); });
