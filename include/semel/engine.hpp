@@ -39,9 +39,10 @@ struct engine_options {
     // How long a caller waits for its completion to be acknowledged before it is told
     // "unconfirmed".
     duration confirm_max = std::chrono::seconds{10};
-    // How long a completion goes on in the background.
+    // How long a completion goes on in the background, and how long the claim of a begin is looked
+    // for whose answer never came.
     duration completion_patience = std::chrono::minutes{10};
-    // How long the destructor waits for attempts and transactions that are under way.
+    // How long the destructor waits for attempts, transactions and look-ups that are under way.
     duration drain_max = std::chrono::seconds{30};
     // Told of every mismatch, on whatever thread found it. Short; must neither call the engine nor
     // throw, as said at engine::start().
@@ -54,15 +55,17 @@ struct engine_options {
 struct engine_counters {
     std::uint64_t executed = 0, replayed = 0, in_progress = 0, mismatched = 0, failed = 0;
     std::uint64_t in_doubt = 0, unconfirmed = 0, unavailable = 0;
-    std::uint64_t lost_leases = 0;          // renewals refused or unanswered in time
-    std::uint64_t fenced_completions = 0;   // work whose result was dropped for the winner's
-    std::uint64_t lost_completions = 0;     // given up after completion_patience
-    std::uint64_t tombstones = 0;           // effects whose body was not kept
-    std::uint64_t waiters_refused = 0;      // over waiters_per_key_max or waiters_max
-    std::uint64_t executions_refused = 0;   // over executions_max
-    std::uint64_t swept = 0;                // records removed by the sweeper
-    std::uint64_t callbacks_threw = 0;      // their exceptions were dropped
-    std::uint64_t running = 0, waiting = 0; // now
+    std::uint64_t lost_leases = 0;        // renewals refused or unanswered in time
+    std::uint64_t fenced_completions = 0; // work whose result was dropped for the winner's
+    std::uint64_t lost_completions = 0;   // given up after completion_patience
+    std::uint64_t tombstones = 0;         // effects whose body was not kept
+    std::uint64_t waiters_refused = 0;    // over waiters_per_key_max or waiters_max
+    std::uint64_t executions_refused = 0; // over executions_max
+    std::uint64_t swept = 0;              // records removed by the sweeper
+    std::uint64_t callbacks_threw = 0;    // their exceptions were dropped
+    std::uint64_t orphans_released = 0;   // claims that no caller had heard of, given back
+    std::uint64_t orphans_left = 0;       // not looked for to the end, or over orphans_max
+    std::uint64_t running = 0, waiting = 0, orphans = 0; // now
 };
 
 struct message {

@@ -112,6 +112,7 @@ struct limits {
     std::size_t waiters_per_key_max = 1'000;
     std::size_t waiters_max = 100'000;
     std::size_t executions_max = 65'536; // attempts and transactions under way
+    std::size_t orphans_max = 10'000;    // claims of unanswered begins that are looked for
     std::size_t queue_max = 65'536;
     duration duration_max = std::chrono::hours{24 * 366 * 10};
 };

@@ -30,6 +30,7 @@ enum class bug : std::uint8_t {
     adopted_forgets,          // what a claim found by reading has replaced is forgotten
     used_up_is_forsaken,      // the sweeper removes what is in doubt, and the work begins again
     verdict_grants_nothing,   // "not executed" does not let a used-up record run again
+    orphan_is_left,           // a begin that was given up in doubt is not looked for
     asking_is_progress,       // waiters call it in progress while the store has not answered
     lease_is_trusted,         // waiters call it in progress although the store was not asked since
 };

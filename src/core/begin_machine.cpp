@@ -30,7 +30,8 @@ std::shared_ptr<const record> replaced_by(const record& it) {
     return was;
 }
 
-// What a begin would have said, read from the record that it left.
+} // namespace
+
 answers::started adopted(const record& it) {
     // An earlier attempt may have done some of the work: say so rather than not.
     const auto kind =
@@ -43,8 +44,6 @@ answers::started adopted(const record& it) {
             .checkpoints = it.checkpoints,
             .replaced = replaced_by(it)};
 }
-
-} // namespace
 
 begin_machine::begin_machine(begin_options&& options)
     : options_(std::move(options)),
@@ -104,7 +103,7 @@ begin_step begin_machine::on_failure(failure why, local_time now) {
                                             .attempt = 1,
                                             .lease_until = time_point{options_.what.lease}}};
     }
-    if (why.possible == effect::unknown) in_doubt_ = true;
+    if (why.possible == effect::unknown) in_doubt_ = was_in_doubt_ = true;
     const local_time next = now + retries_.next();
     const bool again = in_doubt_ || passing(why.code);
     if (!again || next >= options_.patience_until || why.code == errc::stopped) {

@@ -63,6 +63,8 @@ public:
     [[nodiscard]] begin_step on_timer();
     // The caller has had enough: the next "in progress" is the answer.
     void stop_waiting() { options_.wait_until = {}; }
+    // A begin of ours got no definite answer. It may be applied later, whatever was said since.
+    [[nodiscard]] bool was_in_doubt() const { return was_in_doubt_; }
 
 private:
     [[nodiscard]] begin_step ask_begin();
@@ -75,6 +77,10 @@ private:
     backoff retries_;
     // A begin of ours got no definite answer: it may have been applied, or may be applied yet.
     bool in_doubt_ = false;
+    bool was_in_doubt_ = false;
 };
+
+// What a begin would have said, read from the record that it left.
+[[nodiscard]] answers::started adopted(const record& it);
 
 } // namespace semel

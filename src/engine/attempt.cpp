@@ -283,6 +283,10 @@ void attempt::close(ending::next then, raw_outcome&& with) {
     const bool worked = stage_ == stage::working || stage_ == stage::completing;
     stage_ = stage::over;
     if (worked) core_->keeper.remove(lease_);
+    if (begin_ && begin_->was_in_doubt()) {
+        const claim by{.fence = started_.by.fence, .owner = owner_};
+        core_->orphaned_claims.look_for(*core_, plan_.id, by, plan_.lease);
+    }
     if (std::exchange(leading_, false)) {
         if (then == ending::next::open) {
             core_->in_flight.hand_over(*this, told_of(with));

@@ -79,6 +79,15 @@ public:
     // The attempt is over, one way or another.
     void stop() {
         core_.keeper.remove(lease_);
+        leave();
+    }
+    void note_doubt() { was_in_doubt_ = true; }
+    // The same for one that was not started.
+    void leave() {
+        if (was_in_doubt_) {
+            const claim by{.fence = started_.by.fence, .owner = begin_.owner};
+            core_.orphaned_claims.look_for(core_, plan_.id, by, plan_.lease);
+        }
         core_.leave();
     }
 
@@ -102,7 +111,8 @@ private:
     const plan plan_;
     const commands::begin begin_;
     answers::started started_;
-    mutable lease lease_; // its stop state is made on demand
+    bool was_in_doubt_ = false; // the begin
+    mutable lease lease_;       // its stop state is made on demand
     std::string ref_;
 };
 
@@ -229,12 +239,13 @@ private:
         begin_step step = got ? machine.on_reply(*std::move(got), asked_at)
                               : machine.on_failure(std::move(got).error(), core_.runtime->now());
         while (true) {
+            if (machine.was_in_doubt()) one.it->note_doubt();
             if (auto* run = std::get_if<begin_steps::run>(&step)) {
                 one.running = true;
                 return one.it->start(std::move(*run), asked_at);
             }
             if (auto* over = std::get_if<begin_steps::answered>(&step)) {
-                core_.leave();
+                one.it->leave();
                 const raw_outcome with = outcome_of(std::move(over->with));
                 core_.report(with, one.it->what());
                 // The store has answered, and will never answer otherwise.
@@ -243,7 +254,7 @@ private:
                               damaged ? consumed::failed : detail::as_consumed(with.kind));
             }
             if (std::holds_alternative<begin_steps::refused>(step)) {
-                core_.leave();
+                one.it->leave();
                 return settle(one.index, outcome_kind::unavailable);
             }
             step = again(machine, one, std::move(step), asked_at);

@@ -1,5 +1,6 @@
 #include "engine/engine_core.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/recycled.hpp"
@@ -53,14 +54,16 @@ void engine_core::open() {
 
 engine_core::ended engine_core::close() {
     closing_ = true;
+    orphaned_claims.hurry(runtime->now() + std::min(options.drain_max, options.store_patience));
     std::unique_lock lock{drained_mutex_};
-    const auto empty = [&] { return running_ == 0; };
+    const auto empty = [&] { return running_ == 0 && orphaned_claims.size() == 0; };
     if (drained_.wait_for(lock, options.drain_max, empty)) return ended::drained;
     giving_up_ = true;
     lock.unlock();
     log_error(*log, "the engine ends before its work: the records' policies decide",
-              {{"running", running_.load()}});
+              {{"running", running_.load()}, {"orphans", orphaned_claims.size()}});
     keeper.clear();
+    orphaned_claims.clear();
     return ended::given_up;
 }
 
@@ -74,8 +77,15 @@ result<void> engine_core::admit() {
 }
 
 void engine_core::leave() {
-    if (running_.fetch_sub(1) != 1 || !closing_) return;
-    // Under the lock, so that close() cannot miss it between its look and its wait.
+    if (running_.fetch_sub(1) == 1 && closing_) notify_drained();
+}
+
+void engine_core::on_orphan_over() {
+    if (closing_) notify_drained();
+}
+
+// Under the lock, so that close() cannot miss it between its look and its wait.
+void engine_core::notify_drained() {
     const std::lock_guard lock{drained_mutex_};
     drained_.notify_all();
 }
@@ -186,8 +196,11 @@ engine_counters engine_core::snapshot() const {
             .executions_refused = counters.executions_refused.load(std::memory_order_relaxed),
             .swept = counters.swept.load(std::memory_order_relaxed),
             .callbacks_threw = counters.callbacks_threw.load(std::memory_order_relaxed),
+            .orphans_released = counters.orphans_released.load(std::memory_order_relaxed),
+            .orphans_left = counters.orphans_left.load(std::memory_order_relaxed),
             .running = running_.load(std::memory_order_relaxed),
-            .waiting = in_flight.waiting()};
+            .waiting = in_flight.waiting(),
+            .orphans = orphaned_claims.size()};
 }
 
 } // namespace semel

@@ -15,6 +15,7 @@
 #include "engine/attempt.hpp"
 #include "engine/flights.hpp"
 #include "engine/lease_keeper.hpp"
+#include "engine/orphans.hpp"
 #include "semel/engine.hpp"
 #include "semel/watch.hpp"
 
@@ -29,6 +30,8 @@ struct alignas(64) live_counters {
     std::atomic<std::uint64_t> executions_refused = 0;
     std::atomic<std::uint64_t> swept = 0;
     std::atomic<std::uint64_t> callbacks_threw = 0;
+    std::atomic<std::uint64_t> orphans_released = 0;
+    std::atomic<std::uint64_t> orphans_left = 0;
 };
 
 inline void bump(std::atomic<std::uint64_t>& counter) {
@@ -59,6 +62,7 @@ public:
     [[nodiscard]] result<void> admit();
     // An admitted attempt is over.
     void leave();
+    void on_orphan_over();
 
     // A request is about to be answered so: a mismatch is told to whoever wants to know.
     void report(const raw_outcome& with, const plan& what);
@@ -91,9 +95,11 @@ public:
     live_counters counters;
     flights in_flight;
     lease_keeper keeper;
+    orphans orphaned_claims;
 
 private:
     void on_callback_threw(std::string_view which, const std::exception_ptr& thrown) noexcept;
+    void notify_drained();
     void sweep();
     void schedule_sweep(duration after);
 

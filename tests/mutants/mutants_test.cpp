@@ -105,6 +105,7 @@ const mutant_case mutants[]{
     {bug::adopted_forgets, "adopted_forgets", "S16"},
     {bug::used_up_is_forsaken, "used_up_is_forsaken", "S12"},
     {bug::verdict_grants_nothing, "verdict_grants_nothing", "L2"},
+    {bug::orphan_is_left, "orphan_is_left", "L7"},
     {bug::asking_is_progress, "asking_is_progress", "S17"},
     {bug::lease_is_trusted, "lease_is_trusted", "S17"},
 };

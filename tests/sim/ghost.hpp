@@ -45,7 +45,8 @@ struct key_seen {
     std::set<std::string> errors;                 // told by any work on it
     std::set<fingerprint> contents;
     std::set<std::pair<std::uint64_t, std::uint64_t>>
-        lost_begins;                      // owners, answers unknown to them
+        lost_begins; // owners, answers unknown to them
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> askers; // owner → process
     std::optional<std::uint64_t> granted; // fence of the last verdict "not executed"
     std::set<std::uint64_t> ends_sent;    // fences whose complete, fail, release or abandon left
     std::map<std::uint32_t, duration> work_ended; // last, by process

@@ -17,7 +17,7 @@
 namespace semel::sim {
 
 struct violation {
-    std::string property; // S1 … S17, L1 … L6
+    std::string property; // S1 … S17, L1 … L7
     std::string what;
     duration at = {};
 };

@@ -60,6 +60,9 @@ submission sim_store::tracked(envelope what, completion done) {
     if (what.now) scene_.fail("S13", text_of(what.id) + ": the engine sent a time of its own");
     if (const auto fence = ended_fence(what.what)) ghost_.keys[what.id].ends_sent.insert(*fence);
     const auto* begin = std::get_if<commands::begin>(&what.what);
+    if (begin != nullptr) {
+        ghost_.keys[what.id].askers[{begin->owner.high, begin->owner.low}] = who_;
+    }
     const std::uint64_t serial = serial_++;
     asked_[serial] = {.done = std::move(done),
                       .id = what.id,

@@ -40,7 +40,8 @@ std::string_view title(rare what) {
         "attempt undone whose begin was found by reading",
         "result given back",
         "in doubt with its attempts used up",
-        "used up, run again after a verdict"};
+        "used up, run again after a verdict",
+        "orphaned claim given back"};
     return names[static_cast<std::size_t>(what)];
 }
 

@@ -47,6 +47,7 @@ enum class rare : std::uint8_t {
     result_given_back,
     used_up_in_doubt,
     used_up_run_by_verdict,
+    orphan_released,
     count_
 };
 

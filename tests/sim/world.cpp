@@ -150,10 +150,12 @@ void world::removal_phase() {
 void world::check_nothing_stuck() {
     for (const auto& one : processes_) {
         const engine_counters counted = one->runs->counters();
-        if (counted.running == 0 && counted.waiting == 0) continue;
+        if (counted.orphans_released > 0) scene_.seen.saw(rare::orphan_released);
+        if (counted.running == 0 && counted.waiting == 0 && counted.orphans == 0) continue;
         return scene_.fail("L1", "process " + std::to_string(one->id) + ": " +
                                      std::to_string(counted.running) + " calls never ended, " +
-                                     std::to_string(counted.waiting) + " wait for ever");
+                                     std::to_string(counted.waiting) + " wait for ever, " +
+                                     std::to_string(counted.orphans) + " claims are looked for");
     }
     const time_point now = database_.now();
     for (const auto& [id, it] : database_.records()) {
@@ -167,6 +169,22 @@ void world::check_nothing_stuck() {
         if (it.policy.on_lease_expiry == lease_expiry::retry && !used_up) {
             return scene_.fail("L6", text_of(id) + ": forsaken and still there");
         }
+        check_not_orphaned(id, it);
+    }
+}
+
+// L7: what is in doubt may have been run, or its process has crashed, or has counted that it could
+// neither ask for it nor give it back to the end.
+void world::check_not_orphaned(const record_id& id, const record& it) {
+    const auto& key = ghost_.keys[id];
+    const auto claim = key.claims.find(it.holder.fence);
+    if (claim == key.claims.end() || claim->second.ran) return;
+    const auto asker = key.askers.find({it.holder.owner.high, it.holder.owner.low});
+    for (const auto& one : processes_) {
+        if (asker == key.askers.end() || one->id != asker->second) continue;
+        const engine_counters counted = one->runs->counters();
+        if (counted.orphans_left > 0 || counted.lost_completions > 0) continue;
+        scene_.fail("L7", text_of(id) + ": in doubt, though its owner lives and has run nothing");
     }
 }
 

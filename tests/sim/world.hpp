@@ -64,6 +64,7 @@ private:
     [[nodiscard]] bool all_settled() const;
     void check_all_answered();
     void check_nothing_stuck();
+    void check_not_orphaned(const record_id& id, const record& it);
     bool run_until(duration limit);
 
     // processes.cpp

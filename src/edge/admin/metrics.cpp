@@ -78,11 +78,17 @@ void write(metrics_text& to, const engine_counters& from) {
          {"engine_waiters_refused_total", "Repeats that could not wait.", from.waiters_refused},
          {"engine_executions_refused_total", "Requests over executions_max.",
           from.executions_refused},
+         {"engine_orphans_released_total", "Claims of unanswered begins that were given back.",
+          from.orphans_released},
+         {"engine_orphans_left_total", "Claims of unanswered begins that were left to their lease.",
+          from.orphans_left},
          {"engine_callbacks_threw_total", "Exceptions of callbacks, which were dropped.",
           from.callbacks_threw},
          {"engine_swept_total", "Records removed by the sweeper.", from.swept}});
-    gauges(to, {{"engine_running", "Requests under way.", from.running},
-                {"engine_waiting", "Repeats that wait for a result.", from.waiting}});
+    gauges(to,
+           {{"engine_running", "Requests under way.", from.running},
+            {"engine_waiting", "Repeats that wait for a result.", from.waiting},
+            {"engine_orphans", "Claims of unanswered begins that are looked for.", from.orphans}});
 }
 
 void write(metrics_text& to, const store_snapshot& from) {

@@ -4,6 +4,7 @@
 #include "core/backoff.hpp"
 #include "core/begin_machine.hpp"
 #include "core/complete_machine.hpp"
+#include "core/orphan_machine.hpp"
 #include "core/sweep_plan.hpp"
 #include "semel/record_machine.hpp"
 #include "support/noon.hpp"

@@ -1,0 +1,50 @@
+// Claims of begins that never got their answer. In the background each is looked for by its owner
+// and given back, as an attempt that was never run: else it would hold its record for a lease, and
+// then, where nothing is run again by itself, leave it in doubt.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "semel/record.hpp"
+#include "semel/time.hpp"
+
+namespace semel {
+
+class engine_core;
+class orphan_search;
+
+// Thread-safe.
+class orphans {
+public:
+    orphans();
+    ~orphans();
+
+    // Looks for what a begin of this owner may have left, for completion_patience. `by` has the
+    // fence that its work ran under, or 0. Over limits::orphans_max the claim is left to its lease,
+    // and counted.
+    void look_for(engine_core& core, const record_id& id, claim by, duration lease);
+
+    // The engine ends: each is asked for once more, and no longer than until then.
+    void hurry(local_time look_until);
+    // The engine ends without them.
+    void clear();
+
+    [[nodiscard]] std::size_t size() const { return size_.load(); }
+
+private:
+    friend class orphan_search;
+    void over(const std::shared_ptr<orphan_search>& one);
+
+    std::mutex mutex_;
+    absl::flat_hash_set<std::shared_ptr<orphan_search>> all_; // guarded by mutex_
+    std::optional<local_time> hurry_until_;                   // guarded by mutex_
+    std::atomic<std::size_t> size_ = 0;                       // of all_
+};
+
+} // namespace semel
