@@ -1,4 +1,4 @@
-// What somebody should look at. Plain values; whoever is handed one sends it on.
+// Alerts for operators. Plain values; the callback that gets an alert sends it on.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace semel {
 
 enum class alert_kind : std::uint8_t {
-    stuck,        // records whose owner has gone and that nobody has settled
+    stuck,        // records whose owner has gone and that are not settled
     retry_storm,  // repeats have become a large share of all requests
     mismatches,   // keys that are used again for other requests
     store_errors, // questions that the store could not answer

@@ -116,7 +116,7 @@ boost::asio::awaitable<T> run_on(Executor executor, Task task) {
     co_return std::move(end.second);
 }
 
-// What calls the handler, on its executor.
+// Returns a function that calls the handler, on the handler's executor.
 template <class T, class Handler, class State>
 auto completion_of(Handler&& given, std::shared_ptr<State> state) {
     std::decay_t<Handler> handler{std::forward<Handler>(given)};
@@ -125,8 +125,8 @@ auto completion_of(Handler&& given, std::shared_ptr<State> state) {
     return [handler = std::move(handler), executor, guard = std::move(guard),
             state = std::move(state)](raw_outcome raw) mutable {
         state->raw = std::move(raw);
-        // The guard goes along: whoever runs this may be slower to end than the loop that it keeps
-        // running.
+        // The guard moves into the posted function. If it stayed here, the thread that runs this
+        // code could outlive the loop and release the guard too late.
         boost::asio::post(executor, [handler = std::move(handler), state = std::move(state),
                                      guard = std::move(guard)]() mutable {
             std::move(handler)(state->finish(std::move(state->raw)));
@@ -160,8 +160,8 @@ private:
 } // namespace detail
 
 // The work takes `execution&` (or nothing) and returns T or verdict<T>, or an awaitable of either.
-// Its own exception is kept in the outcome: value() throws it, unchanged. Cancelling the operation
-// stops *waiting* for somebody else's result.
+// If the work throws, the outcome keeps the exception, and value() throws it unchanged. Cancelling
+// the operation stops *waiting* for another caller's result.
 template <class T, class Work> auto engine::async_execute(request what, Work work) {
     return boost::asio::async_initiate<const boost::asio::deferred_t, void(outcome<T>)>(
         detail::async_execution<T, Work>{*this}, boost::asio::deferred, std::move(what),

@@ -1,6 +1,6 @@
-// What operators and reconcilers did to a record, and why: kept by the store in the same atomic
-// step as the act itself, and longer than the record. store::audit(id) gives the entries of one
-// record.
+// What operators and reconcilers did to a record, and why. The store writes an entry in the same
+// atomic step as the act itself, and keeps it longer than the record. store::audit(id) returns the
+// entries of one record.
 #pragma once
 
 #include <cstdint>

@@ -31,9 +31,9 @@ struct json_pointers {
     std::vector<std::string> ignore = {};
 };
 
-// Which parts of a document count. A selected value is kept with the containers that lead to it and
-// nothing else; then what is ignored is removed. A pointer to something the document does not have
-// selects or removes nothing. If nothing is left, the root stays as {} or [], or as null where it
+// Which parts of a document count. First every selected value is kept, with the containers that
+// lead to it; then every ignored value is removed. A pointer to a value that the document does not
+// have selects or removes nothing. If nothing is left, the root stays as {} or [], or as null if it
 // was neither.
 class json_selection {
 public:

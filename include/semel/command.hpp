@@ -45,9 +45,9 @@ struct fail {
 // The work did nothing: forget the attempt.
 struct release {
     claim by = {};
-    // For an attempt that was never run: what its begin has replaced (see answers::started). The
-    // record becomes that again, under the attempt's own claim. Without it, and after a checkpoint
-    // of the attempt's own, the record is absent afterwards.
+    // For an attempt that was never run: the record that its begin has replaced (see
+    // answers::started). The stored record becomes that one again, under the attempt's own claim.
+    // If it is null, or if the attempt has stored a checkpoint, the record is absent afterwards.
     std::shared_ptr<const record> replaced = {};
 };
 
@@ -89,7 +89,8 @@ struct remove {
     std::string reason = {};
 };
 
-// The sweeper removes the record if nobody can need it any more.
+// The sweeper removes the record if it has expired, or if its client has not come back within
+// processing_max and the next caller would run the work anyway.
 struct purge {};
 
 // Read only.
@@ -125,8 +126,8 @@ struct replay {
     time_point expires_at = {};
 };
 
-// Somebody works on it, or it may not be retried yet. `holder` lets a caller whose begin was in
-// doubt recognise its own claim.
+// An attempt is running, or the record may not be retried yet. `holder` lets a caller whose begin
+// was in doubt recognise its own claim.
 struct in_progress {
     time_point retry_at = {};
     claim holder = {};
@@ -165,7 +166,8 @@ struct not_renewed {};
 // A checkpoint too many.
 struct over_limit {};
 
-// Somebody else's record by now, or none. The caller drops what it has and adopts what is there.
+// The record belongs to another claim by now, or is gone. The caller drops its own result and
+// adopts `current`.
 struct fenced_off {
     std::optional<record> current = {};
 };
@@ -176,7 +178,7 @@ struct resolved {
 
 struct removed {};
 
-// remove, purge: nothing there, or nothing that may go.
+// remove, purge: there is no record, or it must not be removed.
 struct kept {};
 
 struct found {

@@ -1,4 +1,4 @@
-// The conformance suite: what every store must do, whoever wrote it.
+// The conformance suite: what every store must do.
 //
 // Link semel::conformance and GTest, describe your store as a `subject`, and call add_tests()
 // before RUN_ALL_TESTS(), in main() or from the initialiser of a global. The suite compares the
@@ -40,10 +40,10 @@ public:
 // May several stores be open on one backing, and does it outlive them?
 enum class instances { one, many };
 
-// When do records go that nobody can need any more?
+// When does the store remove records that are not needed any more?
 enum class purging {
     on_request, // by sweep() and the purge command only
-    in_passing, // other commands may take them along, judged by the time of that command
+    in_passing, // other commands may remove them, too, judged by the time of that command
 };
 
 // Fences must always increase and never be below the store's clock.

@@ -1,4 +1,4 @@
-// Consumers: what a broker delivers at least once takes effect once.
+// Consumers: messages that a broker delivers at least once take effect once.
 //
 //   semel::engine inbox{semel::open("postgres://…").value()};
 //   auto consumer = semel::consumer::open_consumer(
@@ -8,9 +8,10 @@
 //       .value();
 //   consumer->run(stop_token);
 //
-// A message that was handled before is acknowledged and not run; one that somebody else is running
-// comes again later; one that fails comes again, later each time; one that has failed too often is
-// parked in a dead-letter stream. The event's id is the key: run() may be killed at any moment.
+// A message that was handled before is acknowledged and not run. A message that another consumer is
+// running comes again later. A message that fails comes again, after longer and longer pauses. A
+// message that has failed too often is parked in a dead-letter stream. The event's id is the key:
+// run() may be killed at any moment.
 #pragma once
 
 #include <cstddef>
@@ -36,14 +37,14 @@ struct received {
     std::uint32_t deliveries = 1; // this one included, as far as the broker counts them
 };
 
-// What came of one message.
+// The result of one message.
 struct handled {
     consumed how = consumed::unavailable;
     std::uint32_t attempts = 0; // this one included; 0: it was not run
     std::string error = {};
 };
 
-// One answer per message, in their order. What it throws counts as `failed` for all of them.
+// Returns one answer per message, in their order. If it throws, all messages count as `failed`.
 using handler = unique_function<std::vector<handled>(std::span<const received> batch,
                                                      std::uint32_t attempts_max)>;
 
@@ -54,12 +55,12 @@ using work = unique_function<void(const received&, execution&)>;
 [[nodiscard]] handler once_each(engine& with, request scope, work what);
 
 // The inbox in the consumer's own database: record, rows and outbox events of a message commit in
-// one transaction. `connection` is asked for each message, and may replace a broken one; what it
-// throws makes the message `unavailable`.
+// one transaction. `connection` is called for each message, and may replace a broken connection. If
+// it throws, the message is `unavailable`.
 [[nodiscard]] handler in_transaction(engine& with, request scope,
                                      unique_function<transaction_port&()> connection, work what);
 
-// What a consumer has counted. Shared by several, if you like; outlives them.
+// What consumers count. Several consumers may share it. It outlives them.
 struct consumer_metrics {
     counter fetched = {};
     counter executed = {};
@@ -89,12 +90,12 @@ struct consumer_metrics {
 
 struct consumer_options {
     std::size_t batch_max = 100;
-    // A message that has been run so often, and failed, is parked.
+    // A message that was run so often and failed is parked.
     std::uint32_t attempts_max = 10;
-    // Before a message that failed, or is in progress elsewhere, comes again; doubling.
+    // The pause before a message that failed, or is in progress elsewhere, comes again. It doubles.
     duration retry_first = std::chrono::seconds{1};
     duration retry_max = std::chrono::minutes{1};
-    // When messages of a consumer that has died are given to others.
+    // After this time the messages of a consumer that has died go to other consumers.
     duration claim_after = std::chrono::seconds{60};
     consumer_metrics* metrics = nullptr; // outlives the consumer
     std::shared_ptr<logger> log = {};    // default: spdlog to stderr, warnings and above
@@ -107,10 +108,11 @@ public:
     runner& operator=(const runner&) = delete;
     virtual ~runner() = default;
 
-    // Consumes on the calling thread until asked to stop; the batch at work is finished first, and
-    // what has not been run is given back. Lost connections are made anew, with growing pauses.
-    // Returns early only if the first connection fails for a reason that waiting does not mend:
-    // errc::invalid_argument (user, password, names), unsupported, not_a_store.
+    // Consumes on the calling thread until `stop` is requested. The running batch is finished
+    // first, and messages that were not run are given back. After a lost connection it connects
+    // again, with growing pauses. It returns early only if the first connection fails for a reason
+    // that waiting does not change: errc::invalid_argument (user, password, names), unsupported,
+    // not_a_store.
     [[nodiscard]] virtual result<void> run(std::stop_token stop) = 0;
 };
 

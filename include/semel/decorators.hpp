@@ -16,8 +16,8 @@ struct cache_options {
     // Keys, results and their book-keeping; never exceeded. It is split into up to 256 parts of at
     // least 4 MiB, and an answer that would take more than a quarter of a part is not kept.
     std::size_t bytes_max = std::size_t{256} << 20;
-    // How long an answer is given without asking the store again: what an operator, or a process
-    // that overwrites, does elsewhere is seen here after this time at the latest.
+    // How long the cache answers without asking the store again. A change by an operator, or by an
+    // overwriting begin in another process, is seen here after this time at the latest.
     duration age_max = std::chrono::minutes{1};
     cache_counters* counters = nullptr;     // outlives the store; null: nothing is counted
     std::function<local_time()> clock = {}; // for tests only; empty: local_clock

@@ -19,8 +19,8 @@ struct encryption_key {
 
 // How results that were stored before encryption was switched on are read.
 enum class unencrypted : std::uint8_t {
-    refuse, // as damaged: whoever can write to the store could put them there
-    accept, // as they are: until the last of them has expired
+    refuse, // as damaged: an attacker who can write to the store could have put them there
+    accept, // as they are: use it until the last of them has expired
 };
 
 struct encryption_counters {

@@ -34,7 +34,7 @@ struct engine_options {
     std::map<std::string, operation_policy> operations = {}; // others use the default policy
     semel::limits limits = {};
     sweep_options sweep = {};
-    // How long a store that cannot answer is asked again before a caller is told "unavailable".
+    // How long the engine asks a store that cannot answer, before it tells a caller "unavailable".
     duration store_patience = std::chrono::seconds{5};
     // How long a caller waits for its completion to be acknowledged before it is told
     // "unconfirmed".
@@ -51,7 +51,7 @@ struct engine_options {
     std::shared_ptr<semel::runtime> runtime = {}; // default: make_system_runtime()
 };
 
-// What the engine has counted since it began. Nothing hides.
+// What the engine has counted since it began.
 struct engine_counters {
     std::uint64_t executed = 0, replayed = 0, in_progress = 0, mismatched = 0, failed = 0;
     std::uint64_t in_doubt = 0, unconfirmed = 0, unavailable = 0;
@@ -73,7 +73,7 @@ struct message {
     std::optional<fingerprint> content = {};
 };
 
-// How work and transaction come together: transact(), transact_blind(), execute_in().
+// The three calls that run work in a transaction: transact(), transact_blind(), execute_in().
 enum class transacting : std::uint8_t { own, blind, joined };
 
 class engine_core;
@@ -114,19 +114,19 @@ public:
     // N messages, one store round trip for all claims and one for all completions. `work` is called
     // as work(index, execution&) for each new one, in order, on this thread; an exception makes
     // that item `failed` and does not stop the others. One answer per item; `failed` also where a
-    // record fails its checksum, which asking again does not mend.
+    // record fails its checksum, which asking again does not change.
     std::vector<consumed> consume_batch(const request& scope, std::vector<message> messages,
                                         unique_function<void(std::size_t, execution&)> work);
 
-    // Plain dedup: runs `action` unless this id has been seen within the default retention.
+    // Plain deduplication: runs `action` unless this id has come within the default retention.
     template <class Action> consumed once(std::string id, Action&& action) {
         return consume({.tenant = "semel", .operation = "once", .key = std::move(id)},
                        default_retention(), [&] { action(); });
     }
 
-    // Runs `work` and stores its record in one transaction of our own on the caller's connection:
-    // exactly once, whatever crashes. The work runs again, in a new transaction, when the database
-    // asks for that (a deadlock). See semel/transaction/*.hpp for the connections.
+    // Begins a transaction on the caller's connection, runs `work`, stores its record, and commits:
+    // exactly once, whatever crashes. After a deadlock the work runs again, in a new transaction.
+    // semel/transaction/*.hpp have the connections.
     template <class T, class Work>
     outcome<T> transact(transaction_port& connection, request what, Work&& work) {
         detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
@@ -138,11 +138,12 @@ public:
         return transact<T>(connection, std::move(what), std::forward<Work>(work));
     }
 
-    // The same for blind work: work that only queues statements on the connection and needs nothing
-    // of what they give. It is sent with its record in one round trip, before it is known whether
-    // the key is new; if it is not, all of it is rolled back and the repeat gets the first answer.
-    // So the work may be called although its effect is not wanted. Where the database cannot do
-    // this (so far only PostgreSQL can), or somebody has the key already, it is transact().
+    // The same for blind work: work that only queues statements on the connection and does not need
+    // their answers. The statements travel with the record in one round trip, before it is known
+    // whether the key is new. If the key is taken, everything is rolled back and the repeat gets
+    // the first answer. So the work may be called although its effect is not wanted. On databases
+    // other than PostgreSQL, and for a key that is taken, transact_blind() goes on as transact()
+    // does.
     template <class T, class Work>
     outcome<T> transact_blind(transaction_port& connection, request what, Work&& work) {
         static_assert(std::is_invocable_v<Work&>, "blind work runs before there is an execution");
@@ -155,8 +156,9 @@ public:
         return transact_blind<T>(connection, std::move(what), std::forward<Work>(work));
     }
 
-    // The same as transact() inside a transaction that the caller owns. Never commits: the outcome
-    // is provisional until the caller has. If it is neither executed nor replayed, roll back.
+    // The same as transact() inside a transaction that the caller owns. It never commits: the
+    // outcome is provisional until the caller has committed. If the outcome is neither executed nor
+    // replayed, roll back.
     template <class T, class Work>
     outcome<T> execute_in(transaction_port& transaction, request what, Work&& work) {
         detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
@@ -182,8 +184,8 @@ public:
     std::shared_ptr<detail::cancellable> start(request what, started_work work,
                                                unique_function<void(raw_outcome)> done);
 
-    // transact(), transact_blind() and execute_in() for callers who do not block: deferred
-    // operations for Asio; include semel/transaction/asio.hpp, where they are defined. One at a
+    // transact(), transact_blind() and execute_in() for callers that do not block: deferred
+    // operations for Asio; include semel/transaction/asio.hpp, where they are defined. Run one at a
     // time on a connection. They cannot be cancelled: a transaction goes to its end.
     template <class T, class Work>
     auto async_transact(async_transaction_port& connection, request what, Work work);
@@ -192,11 +194,12 @@ public:
     template <class T, class Work>
     auto async_execute_in(async_transaction_port& transaction, request what, Work work);
 
-    // The callback form under them, as start(). The port outlives it.
+    // The same with callbacks, like start(). The port outlives the transaction.
     void start_transaction(async_transaction_port& port, request what, started_work work,
                            transacting how, unique_function<void(raw_outcome)> done);
 
-    // An operator's or reconciler's view and acts, past the engine's own book-keeping.
+    // The store, for operators and reconcilers. Commands given here bypass the engine's own
+    // book-keeping.
     [[nodiscard]] store& records();
     [[nodiscard]] engine_counters counters() const;
     [[nodiscard]] duration default_retention() const;

@@ -19,8 +19,9 @@
 
 namespace semel {
 
-// The attempt has lost its record: somebody took over, or the lease ran out unrenewed. Thrown by
-// step(); work may let it pass, the caller then gets the winner's outcome.
+// The attempt has lost its record: another attempt took over, or the lease ran out without a
+// renewal. step() throws it. Do not catch it in the work: the caller then gets the winner's
+// outcome.
 class lease_lost : public std::runtime_error {
 public:
     lease_lost() : std::runtime_error("the lease on the record was lost") {}
@@ -55,8 +56,9 @@ class execution {
 public:
     explicit execution(execution_port& port) : port_(port) {}
 
-    // A number that grows with every attempt on this record: downstream systems that remember the
-    // highest one can refuse stale holders. It orders holders; it does not count effects.
+    // A number that grows with every attempt on this record. Downstream systems that remember the
+    // highest fence can refuse an older attempt. A fence shows which attempt is newer; it does not
+    // prevent a second effect.
     [[nodiscard]] std::uint64_t fence() const { return port_.by().fence; }
     [[nodiscard]] std::uint32_t attempt() const { return port_.attempt_count(); }
     // An earlier attempt may have done some or all of the work.
@@ -73,10 +75,11 @@ public:
     // For adapters (semel/asio.hpp) and work that is itself asynchronous.
     [[nodiscard]] execution_port& port() { return port_; }
 
-    // A checkpoint: runs `work` and records its result under `name`; where an attempt has recorded
-    // it before, returns that instead. Run at least once, recorded once. T is what the work
-    // returns. Throws failure_error before the work is run if nothing can be recorded under that
-    // name: too long, too many (limits), or not here.
+    // A checkpoint: runs `work` and records its result under `name`. If an attempt has recorded a
+    // result under this name before, step() returns that and does not run `work`. A step is run at
+    // least once and recorded once. Throws failure_error before `work` runs if nothing can be
+    // recorded under that name: the name is too long, there are too many steps (limits), or this
+    // execution keeps none.
     template <class Work> auto step(std::string_view name, Work&& work) {
         using value_type = std::invoke_result_t<Work&>;
         if constexpr (std::is_void_v<value_type>) {

@@ -22,7 +22,7 @@
 namespace semel {
 
 struct digest_options {
-    // Not empty: HMAC-SHA-256 under this secret instead of SHA-256. Whoever reads the store then
+    // Not empty: HMAC-SHA-256 under this secret instead of SHA-256. A reader of the store then
     // cannot test guesses of a small body against its fingerprint.
     std::string secret = {};
 };

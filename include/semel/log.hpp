@@ -1,4 +1,4 @@
-// The logging port: semel writes to whatever logger it is handed.
+// The logging port: semel writes to the logger that you pass.
 //
 // Keys, bodies and secrets are never logged. A line that is about one record carries log_key(key):
 // the same key gives the same few digits everywhere, and the digits do not give the key.
@@ -61,7 +61,7 @@ public:
     logger& operator=(const logger&) = delete;
     virtual ~logger() = default;
 
-    // Whether a line of this level would be written. Lines below it are not even put together.
+    // Whether a line of this level would be written. Other lines are not even put together.
     [[nodiscard]] virtual bool enabled(log_level level) const noexcept = 0;
 
     // Views live until the call returns.
@@ -91,8 +91,8 @@ inline void log_error(logger& to, std::string_view message,
     log(to, log_level::error, message, fields);
 }
 
-// Twelve hex digits that stand for a key, the same in every process and version. They serve to
-// follow one key through the logs; a key that is easily guessed can be found by trying.
+// Twelve hex digits that stand for a key, the same in every process and version. Use them to follow
+// one key through the logs. An attacker can find an easily guessed key by trying.
 [[nodiscard]] std::string log_key(std::string_view key);
 
 enum class keys_in_logs : std::uint8_t { hashed, plain };

@@ -114,9 +114,9 @@ template <class Change = std::string> struct version_mark {
 };
 
 // Optimistic locking that knows its own repeats. A plain version check answers a repeat with a
-// conflict, because the first try has moved the version on; keeping the name of the last change
-// beside the version tells "I did that" from "somebody else did". Only the last change is known: a
-// repeat that comes after a further change is `stale`.
+// conflict, because the first try has moved the version on. The name of the last change, kept
+// beside the version, distinguishes a repeat from another writer's change. Only the last change is
+// known: a repeat that comes after a further change is `stale`.
 template <class Change = std::string> class version_guard {
 public:
     constexpr version_guard(std::uint64_t expected, Change change)

@@ -1,4 +1,4 @@
-// What is counted about stores. Plain counters: whoever exports them takes a snapshot.
+// What is counted about stores. Plain counters: an exporter takes a snapshot.
 //
 // Everything here is lock-free and may be written and read from any thread. A snapshot is not one
 // atomic picture: each number is right, two numbers may be a moment apart.

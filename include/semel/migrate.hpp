@@ -1,4 +1,4 @@
-// What is said about creating and upgrading the tables of a store; migrate() itself is in open.hpp.
+// The report about creating and upgrading the tables of a store. migrate() itself is in open.hpp.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@
 
 namespace semel {
 
-// What does not belong into a URL, or is the same for every store. The URL's own parameters go
-// before these.
+// What does not belong into a URL, or is the same for every store. Parameters of the URL win over
+// these.
 struct open_options {
     std::string table_prefix = "semel_";        // of stores that have tables
     std::size_t queue_max = limits{}.queue_max; // waiting begins and look-ups of a durable store
@@ -38,7 +38,7 @@ struct open_options {
 //     &lanes=N                   batches under way at the same time, a connection each
 //     &batch_max=N               commands per commit
 //     &statement_timeout_ms=N    no command takes longer
-//     &lock_timeout_ms=N         how long a batch waits for a row that somebody holds locked
+//     &lock_timeout_ms=N         how long a batch waits for a locked row
 //     &sslmode=verify-full&sslrootcert=FILE, connect_timeout=SECONDS and whatever libpq knows
 //   mysql://user:password@host:port/database   records in MySQL or MariaDB; mariadb:// as well
 //     ?prefix=NAME               table prefix
@@ -62,17 +62,18 @@ struct open_options {
 //
 // In a path and in values %XX stands for a byte; a `?` in a file name is written %3F.
 //
-// With another mode than `create` there is no `memory:`, whose records begin with it. With
-// `read_only` a tiered store is its truth alone.
+// `memory:` needs the mode `create`, because its records begin with the store. With `read_only` a
+// tiered store is its truth alone.
 //
-// Errors: unknown_store (no such driver; the detail lists those there are), invalid_argument (the
-// URL cannot be read, or has a parameter the driver does not know), and those of the driver.
+// Errors: unknown_store (no such driver; the detail lists the drivers), invalid_argument (the URL
+// cannot be read, or has a parameter that the driver does not know), and the errors of the
+// driver.
 [[nodiscard]] result<std::unique_ptr<store>> open(std::string_view url,
                                                   const open_options& options = {});
 
 // Brings the tables behind a store URL up to date. Versioned and idempotent; many processes may run
-// it at the same time. With dry_run the report's SQL can be run by hand, as one transaction, by
-// somebody who may create tables.
+// it at the same time. With dry_run the report has the SQL. A user that may create tables can run
+// it by hand, as one transaction.
 //
 // Errors: unknown_store, unsupported (a store without tables), schema_newer, and those of opening
 // the store.

@@ -21,17 +21,17 @@ namespace semel {
 enum class outcome_kind : std::uint8_t {
     executed,    // this call ran the work, and the store has acknowledged the result
     replayed,    // answered from the record
-    in_progress, // somebody else works on it; see retry_after()
+    in_progress, // another caller is running the work; see retry_after()
     mismatch,    // the key was used with other content
     failed,      // a stored failure, or this call's own; see error()
-    in_doubt,    // nobody knows whether the effect took place; an operator or probe decides
-    unconfirmed, // the work is done, its completion was not acknowledged yet; it goes on by itself
+    in_doubt,    // it is not known whether the effect took place; an operator or probe decides
+    unconfirmed, // the work is done, but not acknowledged yet; the engine keeps trying
     unavailable, // the store could not be asked, or answered unreadable bytes; see why()
 };
 
 [[nodiscard]] std::string_view name(outcome_kind kind);
 
-// An outcome without its type: what the engine deals in. `result` is set for executed and replayed.
+// An outcome without its type, as the engine uses it. `result` is set for executed and replayed.
 struct raw_outcome {
     outcome_kind kind = outcome_kind::unavailable;
     stored_result result = {};
@@ -52,7 +52,7 @@ struct mismatch_seen {
     fingerprint asked; // what came now
 };
 
-// Thrown by outcome::value() when there is none. `kind()` says which.
+// Thrown by outcome::value() if there is no value. `kind()` says why.
 class outcome_error : public std::runtime_error {
 public:
     outcome_error(outcome_kind kind, const std::string& message)
@@ -107,7 +107,7 @@ public:
     }
     [[nodiscard]] bool has_value() const noexcept { return value_.has_value(); }
 
-    // Throws what `kind()` calls for if there is no value: mismatch_error, in_progress_error …
+    // Throws the error of `kind()` if there is no value: mismatch_error, in_progress_error …
     value_type& value() & { return check(), *value_; }
     const value_type& value() const& { return check(), *value_; }
     value_type&& value() && { return check(), *std::move(value_); }

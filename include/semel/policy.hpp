@@ -13,8 +13,8 @@ namespace semel {
 // What happens to a processing record whose lease has lapsed.
 enum class lease_expiry : std::uint8_t {
     retry, // the next caller takes over and runs the work again
-    hold,  // nobody runs it again; an operator decides
-    probe, // nobody runs it again; the reconciler asks the application what happened
+    hold,  // the work does not run again by itself; an operator decides
+    probe, // the same, but the reconciler asks the application what happened
 };
 
 // What a begin does when the record holds another fingerprint.
@@ -23,8 +23,8 @@ enum class on_mismatch : std::uint8_t {
     overwrite, // last writer wins: a fresh start with the new content
 };
 
-// The part of an operation's policy that is stored in the record at begin, so that a differently
-// configured peer cannot take over what must be held.
+// The part of an operation's policy that is stored in the record at begin. So a process with
+// another configuration cannot take over a record that must be held.
 struct record_policy {
     lease_expiry on_lease_expiry = lease_expiry::retry;
     std::uint32_t attempts_max = 100;
@@ -36,7 +36,7 @@ struct record_policy {
     friend bool operator==(const record_policy&, const record_policy&) = default;
 };
 
-// What a repeat does while somebody else works on the record.
+// What a repeat does while another caller is running the work.
 enum class wait_mode : std::uint8_t {
     answer, // is told "in progress" at once
     wait,   // waits for the result, up to wait_max

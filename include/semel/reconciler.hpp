@@ -4,14 +4,14 @@
 //                             {.operations = {{"PAY", {.probe = ask_the_bank}}}}};
 //   settles.start();
 //
-// It looks for processing records whose lease has lapsed. Past alert_after somebody is told. Past
-// settle_after the operation's probe is asked, if the record was begun with on_lease_expiry probe,
-// and its answer is stored as the record's end; the next repeat replays it. A record begun with
-// hold waits for an operator, and one begun with retry for its client.
+// The reconciler looks for processing records whose lease has lapsed. Past alert_after it calls
+// on_alert. Past settle_after it asks the operation's probe, if the record was begun with
+// on_lease_expiry probe, and stores the answer as the record's end; the next repeat replays that. A
+// record begun with hold waits for an operator, and one begun with retry for its client.
 //
-// Any number of reconcilers may work on one store: each question is claimed by a record of its own
-// (tenant "semel", operation "reconcile"), so one of them asks; and a verdict is bound to the fence
-// that was judged, so one verdict is stored. Every verdict is in the record's audit.
+// Any number of reconcilers may work on one store. Each question is claimed by a record of its own
+// (tenant "semel", operation "reconcile"), so only one reconciler asks. A verdict is bound to the
+// fence that was judged, so only one verdict is stored. Every verdict is in the record's audit.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct committed {
 };
 // It did not, and will not: the same request may run again.
 struct not_executed {};
-// Nobody can tell yet; asked again later.
+// The probe cannot tell yet. The reconciler asks again later.
 struct unknown {
     std::string why = {};
 };
@@ -45,8 +45,8 @@ struct unknown {
 
 using probe_answer = std::variant<probes::unknown, probes::not_executed, probes::committed>;
 
-// Blocks until it knows, within probe_max; an exception counts as unknown. May be called by several
-// threads at once, for different records. The record has neither body nor checkpoints.
+// Blocks until it has an answer, within probe_max. An exception counts as unknown. Several threads
+// may call it at once, for different records. The record has neither body nor checkpoints.
 using probe = std::function<probe_answer(const found_record&)>;
 
 struct reconcile_rule {
@@ -81,9 +81,9 @@ struct reconcile_report {
     std::size_t committed = 0; // verdicts that were stored
     std::size_t not_executed = 0;
     std::size_t unknown = 0;  // answers that settle nothing
-    std::size_t late = 0;     // answers about what somebody else had settled meanwhile
-    std::size_t left = 0;     // held for an operator, or a client's to run again
-    std::size_t alerted = 0;  // records that somebody was told about
+    std::size_t late = 0;     // answers about records that were settled meanwhile
+    std::size_t left = 0;     // held for an operator, or for a client to run again
+    std::size_t alerted = 0;  // records that on_alert was called for
     std::size_t failures = 0; // questions to the store that it did not answer
     duration search_took = {};
 };

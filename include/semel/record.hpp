@@ -28,7 +28,7 @@ struct record_id {
 [[nodiscard]] std::uint64_t hash_of(const record_id& id);
 
 // 128 random bits drawn for one attempt. Compared together with the fence, so that a repeated
-// number can never match. All zero is nobody.
+// number can never match. All zero means no owner.
 struct owner_id {
     std::uint64_t high = 0;
     std::uint64_t low = 0;

@@ -14,7 +14,7 @@
 
 namespace semel {
 
-// Where a command meets the record: the store's time, and the highest fence the store has removed.
+// When a command is applied: the store's time, and the highest fence that the store has removed.
 struct instant {
     time_point now = {};
     std::uint64_t fence_floor = 0;
@@ -40,18 +40,19 @@ struct applied {
     return apply(before, command{what}, at);
 }
 
-// What apply() does with a completion that finds its own claim, the usual one, but without a second
-// record. Nothing: it is another case, for apply(), and neither argument has changed.
+// apply() for the usual completion, whose claim is the record's own, but without a second record.
+// Returns nothing in every other case: then call apply(). Neither argument has changed then.
 [[nodiscard]] std::optional<answers::stored> complete_in_place(record& it, commands::complete& what,
                                                                const instant& at);
 
-// The record as anybody may see it: null if there is none, or if it is finished and past its time.
+// The record as callers may see it: null if there is none, or if it is finished and has expired.
 [[nodiscard]] const record* visible(const record* stored, time_point now);
 
-// Processing, and its owner's time and grace are over.
+// The record is processing, and its lease and grace are over.
 [[nodiscard]] bool lapsed(const record& it, time_point now);
 
-// Lapsed, and run again only after a verdict: it is held or probed, or its attempts are used up.
+// The record has lapsed and runs again only after a verdict: its policy is hold or probe, or its
+// attempts are used up.
 [[nodiscard]] bool in_doubt(const record& it, time_point now);
 
 } // namespace semel

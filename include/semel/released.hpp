@@ -1,12 +1,12 @@
-// Work that did nothing that counts, and whose request is to be forgotten.
+// For work that did nothing that counts, and whose request must be forgotten.
 #pragma once
 
 #include <exception>
 
 namespace semel {
 
-// Thrown by work (or by what an adapter puts in its place): the record is released, whatever the
-// operation's policy says of exceptions. The key is then free, for another request too.
+// If the work (or an adapter) throws this, the record is released, whatever the operation's policy
+// says about exceptions. The key is then free, for another request, too.
 class released : public std::exception {
 public:
     [[nodiscard]] const char* what() const noexcept override { return "the result is not kept"; }

@@ -9,7 +9,7 @@
 
 namespace semel {
 
-// What this one request wants differently from its operation's policy.
+// What one request sets differently from its operation's policy.
 struct overrides {
     std::optional<duration> lease = {};
     std::optional<duration> retention = {};

@@ -1,4 +1,4 @@
-// Errors as values: what every call that can meet a failing machine, store or input returns.
+// Errors as values: every call that can fail because of a machine, a store or input returns one.
 //
 // Three kinds of "no" are never mixed in semel. Domain outcomes (replay, mismatch, in progress …)
 // are ordinary values. Operating errors are the `failure` below. Broken invariants are
@@ -15,8 +15,8 @@
 
 namespace semel {
 
-// May the failed call have changed the store? `unknown` is followed by a read, never by a blind
-// retry.
+// Whether the failed call may have changed the store. After `unknown`, read first: never retry
+// blindly.
 enum class effect { none, unknown };
 
 enum class errc {

@@ -28,7 +28,7 @@ public:
     // code blocks, what is posted behind it runs elsewhere.
     virtual void post(task what) = 0;
 
-    // Runs `what` on the chores thread: slow, blocking housekeeping that nobody waits for.
+    // Runs `what` on the chores thread: for slow, blocking housekeeping without a waiting caller.
     virtual void chore(task what) = 0;
 
     [[nodiscard]] virtual std::uint64_t random() = 0;

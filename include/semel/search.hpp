@@ -1,4 +1,4 @@
-// Which records there are: what operators, reconcilers and lookups by result reference ask for.
+// Searching records: for operators, reconcilers and lookups by result reference.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ enum class result_bodies : std::uint8_t {
     included,
 };
 
-// A record must fit all that is given.
+// A record is found if it fits every field that is set.
 struct record_query {
     std::optional<std::string> tenant = {};
     std::optional<std::string> operation = {};
@@ -53,8 +53,8 @@ struct record_page {
     std::string cursor = {}; // printable; empty: this was the last page
 };
 
-// The one specification of a search: whether a stored record, expired or not, is to be found at
-// `now`. What nobody may see any more is not.
+// The one specification of a search: whether it finds a stored record at `now`. It does not find an
+// expired record.
 [[nodiscard]] bool matches(const record_query& query, const record_id& id, const record& it,
                            time_point now);
 

@@ -54,30 +54,30 @@ public:
     virtual ~store() = default;
 
     // Never blocks. `done` is called inline or on a thread of the driver and must be short.
-    // A begin or lookup is refused at once (errc::overloaded) when the queue is full; the commands
-    // of a running attempt never are.
+    // If the queue is full, a begin or lookup is refused at once (errc::overloaded). The commands
+    // of a running attempt are never refused.
     virtual void submit(envelope what, completion done) = 0;
 
-    // The same for many: where the store works in batches, they travel in one.
+    // The same for many commands. If the store works in batches, they travel in one batch.
     virtual void submit_all(std::vector<submission> many);
 
-    // The same for a caller that can wait; saves the thread hop where the store is idle. Returns by
-    // the driver's own time-outs at the latest.
+    // The same, and waits for the answer; saves the change of thread if the store is idle. Returns
+    // by the driver's own time-outs at the latest.
     virtual result<reply> call(const record_id& id, command what,
                                std::optional<time_point> now = {});
 
-    // Removes up to records_max records nobody can need any more. Blocking.
+    // Removes up to records_max records that are not needed any more (commands::purge). Blocking.
     virtual result<sweep_report> sweep(const sweep_request& request) = 0;
 
     // What operators did to this record, oldest first. Blocking.
     virtual result<std::vector<audit_entry>> audit(const record_id& id) = 0;
 
-    // One page of the records that fit, as `matches` says by the store's clock, in no particular
-    // order. Blocking; looks at a bounded number of records, so a page may have fewer than
-    // records_max, or none, and still a cursor: go on until there is none. Then every record that
-    // was there all the time and did not change was in one page (in more than one where the store's
-    // documentation says so); others may be or not. errc::invalid_argument: as check() says, or the
-    // cursor is not from a search of such a store for the same.
+    // One page of the records that fit (see `matches`, with the store's clock), in no particular
+    // order. Blocking. It looks at a bounded number of records, so a page may have fewer than
+    // records_max records, or none, and still a cursor: go on until the cursor is empty. Every
+    // record that was there all the time and did not change was then in one page (in several pages,
+    // if the store's documentation says so). Other records may be missing. errc::invalid_argument:
+    // see check(), or the cursor is not from the same search in such a store.
     virtual result<record_page> search(const record_query& query) = 0;
 
     [[nodiscard]] virtual store_traits traits() const = 0;

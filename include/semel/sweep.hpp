@@ -1,4 +1,4 @@
-// Removing what nobody can need any more: how much at once, how often, and what came of it.
+// Removing records that are not needed any more: how many at once, how often, and the result.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct sweep_options {
     std::size_t records_max = 1'000;              // per batch
     // A batch that took longer makes the next ones smaller.
     duration batch_time = std::chrono::milliseconds{100};
-    // How much of the time it may work while there is more, in percent: the rest it stays away.
+    // How much of the time the sweeper may work while there is more, in percent.
     unsigned share_percent = 10;
 };
 

@@ -1,11 +1,11 @@
-// A piece of code that may have to wait, as a coroutine: written once for callers who block and for
-// callers who come back later.
+// A coroutine for code that may have to wait, written once for callers that block and for callers
+// that continue later.
 //
 //   task<result<rows>> ask(…) { … co_await ready(…); … co_return got; }
 //
-// Whether anything is waited for in place or later is decided by what is awaited at the bottom.
-// Name what owns something before it goes into a co_await, and keep co_await alone on the right of
-// "=": g++ 12 destroys some temporaries twice inside such an expression.
+// The innermost awaitable decides whether the task blocks or suspends. Name owning objects before
+// they go into a co_await, and keep co_await alone on the right of "=": g++ 12 destroys some
+// temporaries of a co_await expression twice.
 #pragma once
 
 #include <atomic>
@@ -24,14 +24,14 @@ namespace semel {
 namespace detail {
 
 struct any_promise {
-    std::coroutine_handle<> parent = {}; // goes on at the end
-    std::coroutine_handle<> root = {};   // the outermost one, which owns all others; none: blocking
+    std::coroutine_handle<> parent = {}; // resumed at the end of this one
+    std::coroutine_handle<> root = {};   // the outermost coroutine, owner of all; null: blocking
 
     static void* operator new(std::size_t bytes) { return take_frame(bytes); }
     static void operator delete(void* at, std::size_t bytes) { give_frame(at, bytes); }
 };
 
-// Goes on with whoever waits for the end.
+// Resumes the coroutine that waits for the end, if there is one.
 struct task_end {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
@@ -44,7 +44,7 @@ struct task_end {
 
 } // namespace detail
 
-// Begins when it is awaited. T is an object type.
+// A task starts when it is awaited. T is an object type.
 template <class T> class [[nodiscard]] task {
 public:
     struct promise_type : detail::any_promise {
@@ -60,7 +60,7 @@ public:
         void unhandled_exception() { thrown = std::current_exception(); }
     };
 
-    // One that has ended already.
+    // A task that has ended already, with this value.
     explicit task(T&& ready) : ready_(std::move(ready)) {}
 
     task(task&& other) noexcept
@@ -70,7 +70,7 @@ public:
         if (it_) it_.destroy();
     }
 
-    // What it gives, where nothing in it waits for later.
+    // Runs the task to its end and returns its value. Precondition: the task does not suspend.
     T get() && {
         if (!it_) return *std::move(ready_);
         it_.resume();
@@ -102,11 +102,12 @@ private:
     std::coroutine_handle<promise_type> it_ = {};
 };
 
-// One wait of a coroutine, kept in its frame: whoever is second, the one who has begun to wait or
-// the one who was waited for, goes on. Until then the frame stays.
+// One wait of a coroutine, kept in the coroutine's frame. Two sides use it: the coroutine, which
+// suspends, and the event, which calls the resumption. The side that comes second lets the
+// coroutine go on. Until both have come, the frame stays.
 class handover {
 public:
-    // At the end of await_suspend().
+    // Call it at the end of await_suspend(), which returns its value.
     [[nodiscard]] bool suspends(std::coroutine_handle<> root) {
         const auto before = now_.exchange(state::waiting);
         if (before == state::dropped) root.destroy();
@@ -119,15 +120,15 @@ private:
     std::atomic<state> now_ = state::beginning;
 };
 
-// Where a coroutine goes on: called once, by whoever it waits for, or destroyed, and all of it with
-// it. Move-only.
+// Resumes a coroutine that waits. Either call it once, when the event has come, or destroy it: that
+// destroys the coroutine together with its root and all between them. Move-only.
 class resumption {
 public:
     using state = handover::state;
     template <class Promise>
     resumption(std::coroutine_handle<Promise> at, handover& turn)
         : turn_(&turn), at_(at), root_(at.promise().root) {
-        SEMEL_ASSERT(root_); // somebody who blocks must be given what is there already
+        SEMEL_ASSERT(root_); // a caller that blocks has no root, and nothing may suspend there
     }
     resumption(resumption&& other) noexcept
         : turn_(other.turn_),
@@ -149,8 +150,8 @@ private:
     std::coroutine_handle<> root_;
 };
 
-// What a coroutine gives that nobody waits for: it runs up to where it waits, and from there when
-// that has come. It must not throw.
+// The return type of a coroutine whose end is not awaited. It starts at once, runs to its first
+// wait and goes on when that wait is over. It must not throw.
 struct detached {
     struct promise_type : detail::any_promise {
         detached get_return_object() {
@@ -173,7 +174,7 @@ template <class T> detached driven(task<T> what, unique_function<void(T)> done) 
 
 } // namespace detail
 
-// A task that nobody waits for. It must not throw.
+// Starts a task and calls `done` with its value. The task must not throw.
 template <class T> void start(task<T> what, unique_function<void(T)> done) {
     detail::driven<T>(std::move(what), std::move(done));
 }

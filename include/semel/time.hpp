@@ -8,8 +8,8 @@ namespace semel {
 
 using duration = std::chrono::microseconds;
 
-// A moment on the *store's* clock. Every lease, retention and retry time is one of these; it is
-// read by the store inside its own statement and never compared with a clock of this process.
+// A moment on the *store's* clock, for every lease, retention and retry time. The store reads its
+// clock inside its own statement, and it is never compared with a clock of this process.
 using time_point = std::chrono::sys_time<duration>;
 
 // A moment on this machine's boot-time clock: it is monotonic and goes on while the machine sleeps,

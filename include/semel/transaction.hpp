@@ -1,8 +1,8 @@
 // The port between the engine and a database transaction on the caller's own connection.
 //
 // The record, the business rows and the outbox events commit together: there is never a record
-// without its effect, nor an effect without its record, whatever crashes. Users see it through the
-// headers in semel/transaction/, one per database.
+// without its effect, nor an effect without its record, whatever crashes. Applications do not call
+// the port: they use the headers in semel/transaction/, one per database.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,22 @@
 
 namespace semel {
 
-// The record as this transaction sees it, with the key locked against every other one.
+// The record as this transaction sees it. The key is locked against all other transactions.
 struct locked_record {
-    std::optional<record> stored = {}; // expired ones too: their fence counts
+    std::optional<record> stored = {}; // an expired record, too: its fence counts
     instant at = {};
 };
 
-// What the database has added to a record that was sent blind.
+// What the database has added to a record of blind work (see begin_blind()).
 struct record_stamp {
     std::uint64_t fence = 0;
     time_point expires_at = {};
 };
 
-// Who wins when another transaction holds the key.
+// What begin() and lock() do while another transaction holds the key.
 enum class on_locked : std::uint8_t {
-    wait,   // up to the connection's own lock time-out
-    answer, // errc::conflict at once: the engine answers "in progress"
+    wait,   // wait, up to the connection's own lock time-out
+    answer, // return errc::conflict at once: the engine answers "in progress"
 };
 
 // One connection, used by one thread. Every call maps native errors to a failure; errc::conflict
@@ -42,35 +42,38 @@ class transaction_port {
 public:
     virtual ~transaction_port() = default;
 
-    // Starts a transaction of our own. errc::invalid_argument if the connection is already in one,
-    // or its settings cannot keep the promise (errc::unsupported).
+    // Starts a transaction that the engine will end. errc::invalid_argument if the connection is
+    // already in a transaction; errc::unsupported if its settings cannot keep the promise.
     virtual result<void> begin(on_locked locked) = 0;
 
-    // Joins the caller's open transaction: errc::invalid_argument if there is none.
+    // Joins the caller's open transaction. errc::invalid_argument if no transaction is open.
     virtual result<void> join() = 0;
 
     // Locks the key until the end of the transaction and reads the record.
     virtual result<locked_record> lock(const record_id& id) = 0;
 
-    // The one record write, at the end: an upsert guarded by what lock() saw, whose fence is given
-    // (0: none). A claim that has lapsed is still its owner's, who may complete it meanwhile:
-    // errc::conflict, here or from commit().
+    // Writes the record, once, at the end. The write is an upsert that succeeds only if the stored
+    // record still has the fence that lock() saw (0: there was no record). A lapsed claim still
+    // belongs to its owner, and the owner may complete it meanwhile: then errc::conflict, from
+    // save() or from commit().
     // errc::transaction_broken if the work has meanwhile rolled back, committed or run DDL: then
     // nothing was written.
     virtual result<void> save(const record_id& id, const record& after,
                               std::uint64_t seen_fence) = 0;
 
-    // Instead of save(): nothing is to be written, as after a repeat. The key stays locked.
+    // Called instead of save() if no record is written, as after a repeat. The key stays locked.
     virtual void leave(const record_id& id) { static_cast<void>(id); }
 
-    // A failure with effect::unknown is in doubt: the engine reads again.
+    // A failure with effect::unknown: the transaction may have been committed, so the engine reads
+    // the record again.
     virtual result<void> commit() = 0;
 
-    // Blind work is sent before anything is known of its key, in one round trip with its record.
-    // After begin_blind() it queues its statements on the connection; commit_blind() sends them and
-    // the record, whose times and fence count from nothing: the database adds its own.
-    // errc::conflict: somebody has the key, or holds it, and nothing was kept. errc::unsupported:
-    // not with this database.
+    // Blind work travels in one round trip with its record, before the state of its key is known.
+    // After begin_blind() the work queues its statements on the connection. commit_blind() sends
+    // these statements and the record. The record's times and fence are relative to zero: the
+    // database adds its own time and the next fence.
+    // errc::conflict: the key has a record, or another transaction holds the key; nothing was kept.
+    // errc::unsupported: this database cannot do it.
     virtual result<void> begin_blind(const record_id& id) {
         static_cast<void>(id);
         return failure{.code = errc::unsupported, .possible = effect::none};
@@ -80,39 +83,39 @@ public:
         return failure{.code = errc::unsupported, .possible = effect::none};
     }
 
-    // Blind work runs next, in a transaction that was begun the ordinary way and whose key is
-    // locked: it is to find the connection as begin_blind() leaves it.
+    // Called before blind work runs in a transaction of begin() and lock(): puts the connection
+    // into the state in which begin_blind() leaves it.
     virtual result<void> expect_blind() { return {}; }
 
-    // A statement of the work has failed, and the database asks for the whole transaction once
-    // more: a deadlock, or a conflict with what others have committed.
+    // True if a statement of the work has failed, and the database asks for the whole transaction
+    // once more: after a deadlock, or a conflict with another transaction's commit.
     [[nodiscard]] virtual bool asks_to_repeat() const { return false; }
 
-    // Ends the transaction if one is open; also after the work has broken it. Never fails.
+    // Rolls back an open transaction, also one that the work has broken. Never fails.
     virtual void rollback() = 0;
 
-    // Not even that could be done: there is no memory left. Rather no connection than a transaction
-    // that stays open.
+    // Called when even rollback() failed (out of memory). If a transaction may be open, closes the
+    // socket, so that the server rolls the transaction back.
     virtual void abandon() noexcept {}
 
-    // Identity of the connection, to notice work that nests the same key; and of the tables there:
-    // the same key in others is another one.
+    // Identity of the connection and of semel's tables there. The engine uses both to notice work
+    // that executes its own key again. The same key in other tables is another key.
     [[nodiscard]] virtual const void* connection() const = 0;
     [[nodiscard]] virtual std::string_view tables() const { return {}; }
 };
 
-// ---- for callers who do not block ---------------------------------------------------------------
+// ---- for callers that do not block --------------------------------------------------------------
 
-// A connection's socket. The number alone would not do: a connection that was made anew may have
-// the old one.
+// A connection's socket. The number alone does not identify it: after a reconnect the new socket
+// may have the old number.
 struct watched_socket {
     int number = -1;
-    std::int64_t connection = 0; // never the same for two of them
+    std::int64_t connection = 0; // never the same for two connections
     friend bool operator==(const watched_socket&, const watched_socket&) = default;
 };
 
-// Waits for a connection's socket on the caller's own loop: semel/transaction/asio.hpp has one for
-// Asio. For one connection, and one wait at a time.
+// Waits for a connection's socket on the caller's own loop: semel/transaction/asio_waiter.hpp has a
+// waiter for Asio. Each connection needs its own waiter. A waiter has one wait at a time.
 class socket_waiter {
 public:
     enum class interest : std::uint8_t { time, read, write, read_and_write };
@@ -120,16 +123,17 @@ public:
 
     virtual ~socket_waiter() = default;
 
-    // Calls `then` once, when the socket is ready (interest::time: never) or the deadline is over;
-    // on any thread, also before this returns. Destroying it instead ends what it belongs to.
+    // Calls `then` once: when the socket is ready (interest::time: never) or at the deadline, on
+    // any thread, perhaps before wait() returns. A waiter whose loop has stopped destroys `then`
+    // without calling it: that ends the transaction that waits.
     virtual void wait(const watched_socket& socket, interest what, local_time deadline,
                       unique_function<void(woken)> then) = 0;
 
-    // The socket is not waited for any more.
+    // Stops watching the socket and frees what belongs to it.
     virtual void forget() = 0;
 };
 
-// transaction_port for callers who do not block. What is passed by reference outlives the task.
+// transaction_port for callers that do not block. What is passed by reference outlives the task.
 class async_transaction_port {
 public:
     virtual ~async_transaction_port() = default;
@@ -146,7 +150,8 @@ public:
     virtual result<void> expect_blind() = 0;
     [[nodiscard]] virtual bool asks_to_repeat() const = 0;
     virtual task<result<void>> rollback() = 0; // never fails
-    // The next rollback() is not the end: another transaction of the same call follows at once.
+    // Announces that the next rollback() is not the end of the call: another transaction of the
+    // same call follows at once.
     virtual void stay() {}
     virtual void abandon() noexcept = 0;
     [[nodiscard]] virtual const void* connection() const = 0;

@@ -1,4 +1,4 @@
-// What work says about its own end, when a plain value is not enough.
+// What work returns if a plain value is not enough.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 
 namespace semel::detail {
 
-// Connects whoever may cancel to an attempt that is made a moment later. Thread-safe.
+// Connects a cancellation slot to an attempt that is made a moment later. Thread-safe.
 class cancel_link {
 public:
     void connect(std::shared_ptr<cancellable> attempt) {

@@ -5,8 +5,8 @@
 
 namespace semel::detail {
 
-// Each thread keeps some of what it is given back for those that come next: a transaction takes a
-// dozen frames, most of them larger than what malloc keeps at hand. Throws std::bad_alloc.
+// Each thread keeps some freed frames for later ones: a transaction takes a dozen frames, most of
+// them larger than the blocks that malloc keeps at hand. Throws std::bad_alloc.
 [[nodiscard]] void* take_frame(std::size_t bytes);
 void give_frame(void* at, std::size_t bytes) noexcept;
 

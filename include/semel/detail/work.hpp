@@ -38,7 +38,7 @@ public:
 class cancellable {
 public:
     virtual ~cancellable() = default;
-    // Stops waiting for somebody else's result. Has no effect on work that has begun.
+    // Stops waiting for another caller's result. Has no effect on work that has begun.
     virtual void cancel() = 0;
 };
 

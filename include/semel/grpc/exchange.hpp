@@ -67,8 +67,8 @@ using admission = std::variant<http::pass_through, ::grpc::Status, protected_cal
 // The request has arrived whole. INVALID_ARGUMENT if a deterministic form cannot be read.
 [[nodiscard]] ::grpc::Status add_content(protected_call& call, std::string_view message);
 
-// What the answer makes of the record. Where it is not kept, it goes to `own` for this caller.
-// Throws semel::released in place of an answer that is to be forgotten.
+// Decides what the answer makes of the record. An answer that is not kept goes to `own`, for this
+// caller. Throws semel::released in place of an answer that must be forgotten.
 [[nodiscard]] verdict<answer> judge(const protected_call& call, answer&& got,
                                     std::optional<answer>& own);
 

@@ -38,10 +38,10 @@ namespace semel::grpc {
 // Where the services are.
 enum class reach : std::uint8_t {
     in_process,
-    // Another process: what gRPC itself says when a connection breaks (UNAVAILABLE, INTERNAL,
-    // UNKNOWN) or an answer is larger than the channel takes (RESOURCE_EXHAUSTED) cannot be told
-    // from a handler's word, so it means "outcome unknown". The channel's limits are its maker's:
-    // raise them for large answers.
+    // In another process. gRPC itself answers UNAVAILABLE, INTERNAL or UNKNOWN when a connection
+    // breaks, and RESOURCE_EXHAUSTED when an answer is larger than the channel takes. The front
+    // cannot distinguish these from a handler's answer, so they mean "outcome unknown". You set the
+    // channel's limits: raise them for large answers.
     remote,
 };
 
@@ -55,12 +55,12 @@ struct front_options {
 // sizes of messages; the inner one needs its limits raised alike.
 [[nodiscard]] std::shared_ptr<::grpc::Channel> channel_to(::grpc::Server& inner);
 
-// What the services behind a front may ask of their context. The names are taken from no client:
-// the front sets them itself.
+// Metadata that services behind a front find in their context. The front sets these names itself
+// and takes them from no client.
 inline constexpr const char* peer_metadata = "x-semel-peer"; // "ipv4:10.0.0.7:41230"
 inline constexpr const char* identity_metadata = "x-semel-peer-identity-bin"; // if authenticated
 
-// Thread-safe. The engine outlives it; it outlives the server it is registered with.
+// Thread-safe. The engine outlives the front, and the front outlives the server that has it.
 class front final : public ::grpc::CallbackGenericService {
 public:
     // Throws failure_error if the options are wrong: nothing is served then.
@@ -103,7 +103,7 @@ private:
     const guard_options rules_;
     const grpc::reach reach_;
     const std::map<std::string, protected_method, std::less<>> methods_; // by "/service/method"
-    // Never given up in a callback: gRPC's channels do not bear that.
+    // Never destroyed in a callback: gRPC's channels do not support that.
     const std::shared_ptr<::grpc::Channel> to_;
     ::grpc::GenericStub stub_; // thread-safe
     onward_calls onward_;

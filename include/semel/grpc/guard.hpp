@@ -7,7 +7,7 @@
 //                             [&](semel::execution* run) { …; return Status::OK; });
 //   }
 //
-// semel/grpc/service.hpp and semel/grpc/front.hpp do it from outside.
+// semel/grpc/service.hpp and semel/grpc/front.hpp protect calls from outside of the handlers.
 #pragma once
 
 #include <memory>
@@ -29,15 +29,16 @@
 
 namespace semel::grpc {
 
-// Thread-safe; the engine outlives it.
+// Thread-safe. The engine outlives the guard.
 class guard {
 public:
     // Throws failure_error if the options are wrong: nothing is served then.
     guard(semel::engine& engine, guard_options options);
 
     // Runs `work` once per key and fills the response; a repeat's response comes from the record.
-    // `work` takes execution*, null where a call without a key passes, and returns a Status. What
-    // it throws is the operation's policy's, and reaches gRPC.
+    // `work` takes execution* and returns a Status. The execution is null if a call without a key
+    // passes. If `work` throws, the operation's policy decides about the record, and gRPC gets the
+    // exception.
     template <class Work>
     ::grpc::Status execute(::grpc::ServerContext& context, const protected_method& method,
                            const google::protobuf::MessageLite& request,
@@ -68,9 +69,9 @@ public:
         return transact(connection, context, method, request, response, std::forward<Work>(work));
     }
 
-    // For callback services: return what this returns. `work` is started without blocking and ends
-    // by calling its `done`, once, from any thread. A caller that cancels stops waiting; work that
-    // has begun runs on and is stored.
+    // For callback services: return the reactor that this returns. `work` is started without
+    // blocking and ends by calling its `done`, once, from any thread. A caller that cancels stops
+    // waiting. Work that has begun runs on, and its result is stored.
     using started_work = unique_function<void(execution*, unique_function<void(::grpc::Status)>)>;
     [[nodiscard]] ::grpc::ServerUnaryReactor* start(::grpc::CallbackServerContext& context,
                                                     const protected_method& method,

@@ -1,4 +1,4 @@
-// What is decided per protected gRPC method, and what all of them share. Plain values.
+// Policies of protected gRPC methods, and options that all of them share. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct code_rule {
 // | UNAUTHENTICATED, FAILED_PRECONDITION, OUT_OF_RANGE, UNIMPLEMENTED | release |
 // | RESOURCE_EXHAUSTED, ABORTED, UNAVAILABLE, INTERNAL, UNKNOWN,      |         |
 // | DATA_LOSS                                                         | retry   |
-// | CANCELLED, DEADLINE_EXCEEDED: nobody knows how far the work came  | unknown |
+// | CANCELLED, DEADLINE_EXCEEDED: how far the work came is not known  | unknown |
 [[nodiscard]] http::disposition dispose(::grpc::StatusCode code);
 
 // The first rule about the code decides, else the table.
@@ -46,11 +46,11 @@ enum class content_form : std::uint8_t {
     deterministic, // parsed and written again: order of fields and map entries does not count
 };
 
-// What becomes of work whose caller has cancelled or is past its deadline. Behind a front only: a
+// What happens to work whose caller has cancelled or is past its deadline. For fronts only: a
 // handler in its own process sees both in its context and decides by itself.
 enum class caller_gone : std::uint8_t {
-    finish, // it goes on, up to work_max, and its answer is kept for the repeat
-    pass,   // it is told. What it has done by then is not known: see on_lease_expiry
+    finish, // the work goes on, up to work_max, and its answer is kept for the repeat
+    pass,   // the work is told. What it has done by then is not known: see on_lease_expiry
 };
 
 struct method_policy {
@@ -72,22 +72,23 @@ struct method_policy {
     http::key_forwarding forward = http::key_forwarding::same;
 };
 
-// Whom to serve. The callbacks run on every call of a protected method, before anything is looked
-// up: a repeat is authorised like a first call. They must not block.
+// Which calls are served. The callbacks run on every call of a protected method, before a record is
+// looked up: a repeat is authorised like a first call. The callbacks must not block.
 struct guard_options {
     // Where the tenant comes from; names of headers are names of metadata. None: tenant_of.
     http::tenant_source tenants = {};
-    // From the context alone, for instance from the peer's certificate. None: UNAUTHENTICATED.
+    // The tenant, from the context alone, for instance from the peer's certificate. If it returns
+    // none, the call gets UNAUTHENTICATED.
     std::function<std::optional<std::string>(const ::grpc::ServerContextBase&)> tenant_of = {};
-    // Not OK: that is the answer.
+    // If it returns another status than OK, that is the answer.
     std::function<::grpc::Status(const ::grpc::ServerContextBase&, std::string_view method)>
         authorize = {};
-    // Whose word about the tenant counts, for a tenant_header. None: nobody's.
+    // Decides whether the tenant_header of a call is trusted. Empty: of no call.
     std::function<http::peer_trust(const ::grpc::ServerContextBase&)> trust = {};
     http::key_options keys = {.headers = {"idempotency-key", "x-idem-key"}};
     // The domain in ErrorInfo.
     std::string error_domain = "semel";
-    // The RetryInfo of what has no time of its own.
+    // The RetryInfo of answers that have no time of their own.
     duration retry_after = std::chrono::seconds{1};
 };
 

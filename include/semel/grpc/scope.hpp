@@ -1,5 +1,5 @@
-// The call that this thread works for. Calls made under it carry its key and trace on: see
-// client.hpp. Protected handlers run under one; others may open one themselves.
+// The call that this thread works for. Calls made under a scope carry its key and trace: see
+// client.hpp. Protected handlers run under a scope; other code may open one.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ class ServerContextBase;
 
 namespace semel::grpc {
 
-// From its construction to its destruction it is this thread's current one; they nest. Stays on
-// its thread. What it is made from outlives it.
+// A scope is its thread's current one from its construction to its destruction. Scopes nest, and
+// stay on their thread. What a scope is made from outlives it.
 class scope {
 public:
     // A client's own: the same key for a call and each of its repeats.
@@ -30,7 +30,7 @@ public:
     scope& operator=(const scope&) = delete;
     ~scope();
 
-    // Null outside of any.
+    // Null outside of a scope.
     [[nodiscard]] static const scope* current();
 
     // Empty: the call came without one.

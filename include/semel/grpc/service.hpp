@@ -4,9 +4,9 @@
 //   service.protect<&PaymentsImpl::Charge>("Charge", {.lease = 30s});
 //   builder.RegisterService(&service);
 //
-// A first call runs the method; its repeats get the bytes of the first answer, which nobody parses.
-// Methods that are not named stay untouched. Clients notice nothing but what docs/grpc.md says;
-// server interceptors see protected methods as streams of one message each way.
+// A first call runs the method; its repeats get the bytes of the first answer, without parsing.
+// Methods that are not named stay as they are. docs/grpc.md says what clients notice. Server
+// interceptors see protected methods as streams of one message each way.
 #pragma once
 
 #include <functional>

@@ -12,15 +12,15 @@
 //   auto answer = co_await std::move(answering);
 //   co_await http::async_write(stream, answer, asio::use_awaitable);
 //
-// With callbacks: asio::co_spawn(executor, orders(std::move(request)), handler). Nothing blocks; a
-// repeat that waits for the first holds no thread. Name things before they are awaited, as above:
-// g++ 12 destroys some temporaries of a co_await expression twice.
+// With callbacks: asio::co_spawn(executor, orders(std::move(request)), handler). Nothing blocks: a
+// repeat that waits for the first request holds no thread. Name objects before they are awaited, as
+// above: g++ 12 destroys some temporaries of a co_await expression twice.
 //
-// A first request runs the handler; its repeats get the first answer. Which requests are protected,
-// and how, is the gate's; what clients see is in docs/http.md. The engine needs the gate's
+// A first request runs the handler; its repeats get the first answer. The gate decides which
+// requests are protected, and how. docs/http.md says what clients see. Give the engine the gate's
 // policies: engine_options{.operations = gate.operations()}.
 //
-// Only those who include it need Boost (1.81).
+// A program that includes this header needs Boost (1.81).
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -46,13 +46,14 @@
 namespace semel::http {
 
 struct beast_options {
-    // Whose word about the tenant counts, for a tenant_header. None: nobody's.
+    // Decides whether the tenant_header of a request is trusted. Empty: of no request.
     std::function<peer_trust(const beast_request&)> trust = {};
     beast_read_options reading = {};
 };
 
-// Thread-safe; the engine outlives it, it outlives its calls. Handlers run on the executor of the
-// coroutine that calls the route: one strand or one single-threaded loop per connection.
+// Thread-safe. The engine outlives the guard, and the guard outlives its calls. Handlers run on the
+// executor of the coroutine that calls the route: use one strand or one single-threaded loop for
+// each connection.
 class beast_guard {
 public:
     beast_guard(semel::engine& engine, gate by, beast_options options = {})
@@ -66,9 +67,9 @@ public:
         return detail::read_strictly(stream, buffer, options_.reading);
     }
 
-    // `work` takes (request), or (request, execution*), where the execution is null for requests
-    // that pass unprotected, and returns a beast_response or an awaitable of one. An exception of
-    // its own is a 500, and its record is as the operation's policy says. Gives
+    // `work` takes (request) or (request, execution*), and returns a beast_response or an awaitable
+    // of one. The execution is null if the request passes unprotected. If `work` throws, the answer
+    // is a 500, and the operation's policy decides about the record. protect() returns a callable
     // awaitable<beast_response>(beast_incoming).
     template <class Work> [[nodiscard]] auto protect(Work work) const {
         return [this, work = std::make_shared<Work>(std::move(work))](beast_incoming in) {
@@ -78,11 +79,11 @@ public:
     }
 
     // The same in one transaction with the handler's own rows: exactly once, whatever crashes.
-    // `connect` gives a transaction_port (sqlite_transaction …) for the thread that it is called
-    // on. Databases block: connect and work, which returns a plain beast_response, run on
-    // `blocking`, such as a thread_pool's executor; join it before the connections' loop goes. A
-    // response that is not kept rolls back. Where `work` passes unprotected it runs outside of any
-    // transaction, there too.
+    // `connect` returns a transaction_port (sqlite_transaction …) for the thread on which it is
+    // called. Databases block, so `connect` and `work` run on `blocking`, such as a thread_pool's
+    // executor, and `work` returns a plain beast_response. Join that pool before the connections'
+    // loop is destroyed. A response that is not kept rolls back. A request that passes unprotected
+    // runs on `blocking`, too, but outside of any transaction.
     template <class Executor, class Connect, class Work>
     [[nodiscard]] auto transact(Executor blocking, Connect connect, Work work) const {
         auto port = std::make_shared<Connect>(std::move(connect));
@@ -97,7 +98,7 @@ public:
     }
 
 private:
-    // Held by the coroutine that serves and by the work, which goes on without it.
+    // Shared by the coroutine that serves and by the work, which may go on without that coroutine.
     template <class Work> struct call {
         call(beast_incoming request, std::shared_ptr<Work> handler)
             : in(std::move(request)), work(std::move(handler)) {}
@@ -105,7 +106,7 @@ private:
         const std::shared_ptr<Work> work;        // shared by all calls of the route
         std::optional<protected_call> made = {}; // none: passes unprotected
         std::optional<response> own = {};
-        bool called = false; // what was called once must not run unprotected as well
+        bool called = false; // a handler that was called must not run unprotected as well
     };
 
     template <class Work, class Execute>
@@ -119,7 +120,7 @@ private:
             beast_response answer = co_await std::move(op);
             co_return answer;
         } catch (...) {
-            // The handler's own, which the client is not told.
+            // An exception of the handler. The client does not see its text.
         }
         const problem why{.kind = problem_kind::failed, .status = 500};
         co_return detail::to_beast(to_response(why, gate_.options().problems), state->in.then());
@@ -220,8 +221,8 @@ private:
                                 state.in.then());
     }
 
-    // The handler's own response, made fit to be sent; it says so where there should have been
-    // protection.
+    // The handler's response, made ready to be sent. If the request should have been protected, a
+    // header says that it was not.
     template <class Work>
     static beast_response unprotected(const call<Work>& state, beast_response&& answer) {
         if (state.made) answer.set("Idempotency-Protected", "false");

@@ -56,16 +56,16 @@ enum class after_answer { keep_alive, close };
 } // namespace detail
 
 // A request as it came. The head is a copy from before the body was read: Beast puts trailers among
-// the headers, and a key or tenant in a trailer must count for nothing.
+// the headers, and a key or tenant in a trailer must not count.
 class beast_incoming {
 public:
-    // Refused: not fit to be looked at further; the answer says why and the connection closes.
+    // With `refused` the request goes no further: the answer says why, and the connection closes.
     beast_incoming(request_head head, beast_request message,
                    std::optional<refused_head> refused = {})
         : head_(std::move(head)), message_(std::move(message)), refused_(std::move(refused)) {}
 
-    // Of a message that was read whole without the guard. Nobody can tell its trailers from its
-    // headers then, so one that came in chunks is refused.
+    // For a message that was read whole, without the guard. Its trailers cannot be distinguished
+    // from its headers then, so a message that came in chunks is refused.
     explicit beast_incoming(beast_request message, const head_options& options = {})
         : head_(detail::head_of(message)), message_(std::move(message)) {
         auto framing = check_head(head_, options);

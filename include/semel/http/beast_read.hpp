@@ -1,5 +1,5 @@
-// Reads requests for Beast servers as strictly as the gateway does. Beast 1.81 forgives what lets
-// two readers of one message disagree: other codings beside a length, folded lines, two hosts,
+// Reads requests for Beast servers as strictly as the gateway does. Beast 1.81 accepts messages
+// about which two readers can disagree: other codings beside a length, folded lines, two hosts,
 // trailers that become headers. For beast.hpp.
 #pragma once
 

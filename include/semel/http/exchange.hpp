@@ -52,13 +52,13 @@ using decision = std::variant<pass_through, refusal, protected_call>;
 [[nodiscard]] std::optional<refusal> add_body(protected_call& call, const request_head& head,
                                               std::string_view body);
 
-// Both at once. Nothing has been asked of a store yet.
+// Both at once. No store has been asked yet.
 [[nodiscard]] decision decide(const gate& by, const request_head& head, std::string_view body,
                               peer_trust peer = peer_trust::untrusted);
 
 // ---- the work
 
-// What came of passing the request on.
+// The result of passing the request on.
 struct full_answer {
     response got;
     progress so_far = progress::begun;
@@ -75,7 +75,7 @@ struct no_answer { // some bytes left and no full answer came: it may have been 
 };
 using upstream_result = std::variant<full_answer, nothing_sent, no_answer>;
 
-// Thrown in place of a response that is not to be kept, so that the engine releases the record.
+// Thrown in place of a response that must not be kept, so that the engine releases the record.
 // Handlers under the engine's typed calls throw it with their response.
 class response_released : public std::exception {
 public:
@@ -96,21 +96,22 @@ struct settled {
 
 // ---- the answer
 
-// `own` is what settle() gave, where this call ran the work. It is sent only if the outcome is that
-// attempt's own: a caller that was fenced off gets the winner's.
+// `own` is what settle() returned, if this call ran the work. It is sent only if the outcome is
+// that attempt's own: a caller that was fenced off gets the winner's answer.
 [[nodiscard]] response answer_for(const protected_call& call, const raw_outcome& outcome,
                                   std::optional<response> own = {});
 
-// The store cannot be asked or written, and the route says to go on without it. Only for callers
-// whose work was not called: in a transaction the database may be lost after it ran, too.
+// True if the store cannot be asked or written, and the route says to go on without it. Ask this
+// only if the work was not called: in a transaction the database may be lost after the work ran,
+// too.
 [[nodiscard]] bool may_pass(const protected_call& call, const raw_outcome& outcome);
 
-// The headers for the upstream: without hop-by-hop ones and Content-Length (framing is made anew),
-// with the key as the route says. `call` is null for requests that pass through.
+// The headers for the upstream: without hop-by-hop ones and Content-Length (the gateway frames the
+// message itself), with the key as the route says. `call` is null for requests that pass through.
 [[nodiscard]] header_list upstream_headers(const request_head& head, const protected_call* call);
 
-// `Prefer: wait=N` (RFC 7240), or none. Where it comes twice the first counts; a value that is not
-// a number is ignored.
+// `Prefer: wait=N` (RFC 7240), or none. If it comes twice, the first counts. A value that is not a
+// number is ignored.
 [[nodiscard]] std::optional<duration> preferred_wait(const header_list& headers);
 
 } // namespace semel::http

@@ -1,6 +1,6 @@
-// The strict layer: what a request head must be before anything else looks at it. Parsers of
-// frameworks forgive too much for something that stands between a client and a service: two readers
-// of one message that disagree about its end or its address are an attack. Pure; any thread.
+// The strict layer: what a request head must be before other code looks at it. Parsers of
+// frameworks accept too much for a program between a client and a service: if two readers of one
+// message disagree about its end or its address, that is an attack. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -43,12 +43,12 @@ struct head_limits {
 
 struct head_options {
     head_limits limits = {};
-    // Hosts (with port, if the client would send one) this server answers for, compared without
-    // regard to case. Empty: any well-formed one.
+    // Hosts for which this server answers, compared without regard to case. With the port, if
+    // clients send one. Empty: any well-formed host.
     std::vector<std::string> hosts = {};
-    // Names of this server, without port. Where they are given other names with a dot are refused:
-    // a page on the Internet could have made such a name point here. Addresses, and names without a
-    // dot, are not names that anybody can register. None: any.
+    // Names of this server, without port. If they are set, other names with a dot are refused: a
+    // page on the Internet could make such a name point here. Addresses, and names without a dot,
+    // pass, because others cannot register them. None: any name.
     std::optional<std::vector<std::string>> names = {};
     // Headers that Connection may not name, beside the usual ones: the key's and the tenant's.
     std::vector<std::string> vital = {"Idempotency-Key"};
@@ -62,15 +62,15 @@ struct body_framing {
     friend bool operator==(const body_framing&, const body_framing&) = default;
 };
 
-// The connection is closed after the answer: nobody knows where the next request begins.
+// The connection is closed after the answer: it is not known where the next request begins.
 struct refused_head {
     head_fault fault = head_fault::request_line;
     int status = 400;
     std::string detail = {}; // for the client
 };
 
-// The head at the start of `raw`, up to and with its blank line, or why not. What follows is not
-// looked at, so trailers can never become headers. Blanks around values are removed.
+// Parses the head at the start of `raw`, with its blank line. Bytes after the head are not looked
+// at, so trailers can never become headers. Blanks around values are removed.
 struct parsed_head {
     request_head head;
     std::size_t size = 0; // bytes of `raw` that were the head
@@ -79,8 +79,8 @@ struct head_incomplete {};
 [[nodiscard]] std::variant<parsed_head, head_incomplete, refused_head>
 parse_head(std::string_view raw, const head_limits& limits = {});
 
-// For adapters whose framework has parsed the head already. Whether lines were folded can no longer
-// be seen here: scan the raw bytes with find_raw_fault where the framework still has them.
+// For adapters whose framework has parsed the head already. Folded lines cannot be seen here any
+// more: if the framework still has the raw bytes, scan them with find_raw_fault.
 [[nodiscard]] std::variant<body_framing, refused_head> check_head(const request_head& head,
                                                                   const head_options& options = {});
 

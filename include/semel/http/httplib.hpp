@@ -7,11 +7,11 @@
 //       response.set_content(create_order(request.body), "application/json");
 //   }));
 //
-// A first request runs the handler; its repeats get the first answer. Which requests are protected,
-// and how, is the gate's; what clients see is in docs/http.md. The engine needs the gate's
+// A first request runs the handler; its repeats get the first answer. The gate decides which
+// requests are protected, and how. docs/http.md says what clients see. Give the engine the gate's
 // policies: engine_options{.operations = gate.operations()}.
 //
-// Only those who include it need cpp-httplib (0.11).
+// A program that includes this header needs cpp-httplib (0.11).
 #pragma once
 
 #include <httplib.h>
@@ -35,13 +35,13 @@
 namespace semel::http {
 
 struct httplib_options {
-    // Whose word about the tenant counts, for a tenant_header. None: nobody's.
+    // Decides whether the tenant_header of a request is trusted. Empty: of no request.
     std::function<peer_trust(const ::httplib::Request&)> trust = {};
     head_options heads = {};
 };
 
-// Thread-safe; the engine outlives it, it outlives the server. Handlers run on the server's
-// threads.
+// Thread-safe. The engine outlives the guard, and the guard outlives the server. Handlers run on
+// the server's threads.
 class httplib_guard {
 public:
     using handler = ::httplib::Server::Handler;
@@ -49,9 +49,9 @@ public:
     httplib_guard(semel::engine& engine, gate by, httplib_options options = {})
         : engine_(engine), gate_(std::move(by)), options_(std::move(options)) {}
 
-    // `work` takes (request, response), or (request, response, execution*), where the execution is
-    // null for requests that pass unprotected. An exception of its own is a 500, and its record is
-    // as the operation's policy says.
+    // `work` takes (request, response) or (request, response, execution*). The execution is null if
+    // the request passes unprotected. If `work` throws, the answer is a 500, and the operation's
+    // policy decides about the record.
     template <class Work> [[nodiscard]] handler protect(Work work) const {
         return [this, work = std::move(work)](const ::httplib::Request& request,
                                               ::httplib::Response& answer) mutable {
@@ -62,8 +62,8 @@ public:
     }
 
     // The same in one transaction with the handler's own rows: exactly once, whatever crashes.
-    // `connect` gives this thread's transaction_port (sqlite_transaction …). A response that is not
-    // kept rolls back. Where `work` passes unprotected it runs outside of any transaction.
+    // `connect` returns this thread's transaction_port (sqlite_transaction …). A response that is
+    // not kept rolls back. A request that passes unprotected runs outside of any transaction.
     template <class Connect, class Work>
     [[nodiscard]] handler transact(Connect connect, Work work) const {
         return [this, connect = std::move(connect), work = std::move(work)](
@@ -102,7 +102,7 @@ private:
     void guarded(protected_call& call, const ::httplib::Request& request,
                  ::httplib::Response& answer, Work& work, const Execute& execute) const {
         std::optional<response> own;
-        bool called = false; // what was called once must not run unprotected as well
+        bool called = false; // a handler that was called must not run unprotected as well
         auto run = [&](execution& running) -> verdict<detail::routed_response> {
             called = true;
             ::httplib::Response mine;

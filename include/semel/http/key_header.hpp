@@ -23,8 +23,8 @@ struct key_options {
     // Any of these names the key. Two lines, whatever their names, are one too many.
     std::vector<std::string> headers = {"Idempotency-Key"};
     key_form form = key_form::lenient;
-    // Counted in the key itself, without quotes and escapes. Keys that clients make up by hand are
-    // short and meet by accident; a service that publishes a format asks for 16 or more.
+    // Counted in the key itself, without quotes and escapes. Short keys, made up by hand, may be
+    // the same by accident. If your service publishes a format, ask for 16 or more.
     std::size_t bytes_min = 1;
     std::size_t bytes_max = 255;
 };
@@ -51,8 +51,8 @@ using key_reading = std::variant<no_key, sent_key, refused_key>;
 // the other. Both can be sent in quotes.
 [[nodiscard]] key_reading read_key(const header_list& headers, const key_options& options = {});
 
-// How a key is spelt for the next hop: bare where every reader takes it so, else as a String. A key
-// with bytes outside printable ASCII has no spelling; those are replaced by their digest.
+// How a key is spelt for the next hop: bare if every reader accepts that, otherwise as a String. A
+// key with bytes outside printable ASCII has no spelling: it is replaced by its digest.
 [[nodiscard]] std::string spell_key(std::string_view key, key_form form);
 
 } // namespace semel::http

@@ -24,8 +24,8 @@ struct header {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// As header names, schemes and media types are compared. Inline, because each name is compared with
-// many, and most are told apart by their lengths.
+// Compares header names, schemes and media types. Inline, because each name is compared with many,
+// and most differ in length.
 [[nodiscard]] inline bool equal_ignoring_case(std::string_view left, std::string_view right) {
     return std::equal(left.begin(), left.end(), right.begin(), right.end(),
                       [](char a, char b) { return to_lower(a) == to_lower(b); });
@@ -70,8 +70,8 @@ private:
 
 enum class version : std::uint8_t { http_1_0, http_1_1 };
 
-// A request without its body. Trailers have no place in it: an adapter takes this copy before it
-// reads the body, and nothing that comes later is ever looked at as a header.
+// A request without its body. It has no trailers: an adapter takes this copy before it reads the
+// body, so that nothing that comes later counts as a header.
 struct request_head {
     std::string method;
     std::string target; // origin form: "/orders?dry=1"

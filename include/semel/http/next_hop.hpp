@@ -1,5 +1,5 @@
-// What a call to the next service carries, so that it takes effect once there too, whatever HTTP
-// client makes it:
+// The headers that a call to the next service carries, so that it takes effect once there, too,
+// with any HTTP client:
 //
 //   engine.execute<std::string>(request, [&](semel::execution& run) {
 //       httplib::Headers headers;
@@ -33,8 +33,8 @@ struct next_hop_options {
                                            const header_list& incoming = {},
                                            const next_hop_options& options = {});
 
-// Into a client's own headers: cpp-httplib's multimap, or anything with set(name, value) such as
-// Beast's fields. Names that are there already are replaced.
+// Adds headers to those of a client library: cpp-httplib's multimap, or a type with set(name,
+// value) such as Beast's fields. Replaces names that are there already.
 template <class Headers> void add_to(Headers& to, const header_list& from) {
     for (const header& line : from) {
         if constexpr (requires { to.set(line.name, line.value); }) {

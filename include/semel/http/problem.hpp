@@ -14,7 +14,7 @@
 namespace semel::http {
 
 enum class problem_kind : std::uint8_t {
-    // The request is not acceptable; nothing was looked up.
+    // The request is not acceptable; no record was looked up.
     request_malformed, // 400 or as the framing check says
     key_missing,       // 400
     key_malformed,     // 400
@@ -25,11 +25,11 @@ enum class problem_kind : std::uint8_t {
     body_too_large,    // 413
     // The record says no.
     in_progress,     // 409, Retry-After
-    in_doubt,        // 409: nobody knows; an operator or a probe decides
+    in_doubt,        // 409: the effect is not known; an operator or a probe decides
     mismatch,        // 422; stripe: 400
     failed,          // the stored failure's status, else 500
     result_not_kept, // 409: executed, but the answer was too large to keep
-    // Nobody could be asked.
+    // The store or the upstream gave no usable answer.
     unavailable,          // 503, Retry-After
     unconfirmed,          // 503, Retry-After: done, not yet on record
     result_unreadable,    // 500: the stored bytes are damaged
@@ -49,7 +49,7 @@ struct problem_options {
     std::string type_base = "urn:semel:problem:";
     // Not empty: every problem links to it: Link: <…#key-missing>; rel="describedby".
     std::string documentation = {};
-    // The Retry-After of what has no time of its own.
+    // The Retry-After of problems that have no time of their own.
     duration retry_after = std::chrono::seconds{1};
 };
 

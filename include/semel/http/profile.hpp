@@ -1,5 +1,5 @@
-// Which responses are kept. A profile is a table from the status of a finished response to what
-// becomes of the record; a route may put rules of its own before it. Pure; any thread.
+// Which responses are kept. A profile maps the status of a finished response to the end of the
+// record. A route may put rules of its own before the profile. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace semel::http {
 
 enum class profile : std::uint8_t {
     only_2xx,  // "2xx", the default: success is kept, everything else may be tried again
-    ietf,      // success and error are kept, except what says "not executed, come again"
+    ietf,      // success and error are kept, except answers that mean "not executed, try again"
     stripe_v1, // whatever the status: kept once execution began
-    stripe_v2, // success is kept, failed work is driven again
+    stripe_v2, // success is kept, failed work runs again
 };
 
 // "2xx", "ietf", "stripe-v1", "stripe-v2".
@@ -35,8 +35,8 @@ enum class disposition : std::uint8_t {
 [[nodiscard]] std::string_view name(disposition which);
 [[nodiscard]] std::optional<disposition> disposition_named(std::string_view name);
 
-// Did the endpoint begin to execute? A gateway takes a full answer for a beginning; a handler in
-// the same process knows better.
+// Whether the endpoint has begun to execute. For a gateway, a full answer means that it has. A
+// handler in the same process may know that it has not.
 enum class progress : std::uint8_t { not_begun, begun };
 
 // "Responses with these statuses become that." Both ends belong to it.
@@ -65,8 +65,8 @@ struct status_rule {
 // Not begun: always release. Outside 200…599 it is no final response: unknown.
 [[nodiscard]] disposition dispose(profile which, int status, progress so_far = progress::begun);
 
-// The first rule that holds the status decides, else the profile. Rules are about executed
-// requests: what did not begin is released all the same.
+// The first rule with this status decides, otherwise the profile. Rules apply to executed requests:
+// a request that did not begin is released all the same.
 [[nodiscard]] disposition dispose(const std::vector<status_rule>& rules, profile which, int status,
                                   progress so_far = progress::begun);
 

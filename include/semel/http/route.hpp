@@ -43,8 +43,8 @@ enum class no_principal : std::uint8_t {
     anonymous, // all such requests are of one principal
 };
 
-// What happens while the store cannot be asked: it is not reachable, does not answer, is read-only
-// or full. A store that is only busy (errc::overloaded) is no outage: that is a 503 in any case.
+// What happens while the store cannot be used: it is not reachable, does not answer, is read-only
+// or full. If the store is only busy (errc::overloaded), the answer is a 503 in any case.
 enum class store_outage : std::uint8_t {
     refuse, // 503
     pass,   // executed without protection; the adapter marks and counts it
@@ -52,9 +52,9 @@ enum class store_outage : std::uint8_t {
 
 struct route {
     std::string operation = {}; // part of the record id; of one route only
-    // Segments between slashes: text, `*` or `{name}` for any one, `**` last for any rest.
-    // "/orders/*/refunds", "/v1/**". A path fits with or without what follows a ';' in its
-    // segments.
+    // Segments between slashes: text, `*` or `{name}` for any one segment, `**` at the end for any
+    // rest. "/orders/*/refunds", "/v1/**". A path fits with or without the parts behind a ';' in
+    // its segments.
     std::string path = "/**";
     std::vector<std::string> methods = {"POST", "PATCH"}; // in any case: some services take "post"
     key_need need = key_need::optional;

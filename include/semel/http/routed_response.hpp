@@ -18,13 +18,13 @@
 
 namespace semel::http::detail {
 
-// What a handler answered and the route it did so on, which says which headers are kept.
+// A handler's answer, and its route, which decides which headers are kept.
 struct routed_response {
     response got;
     const route* how = nullptr;
 };
 
-// What settle() said of a handler's response, for the engine. Rethrows what it threw.
+// The verdict of settle() on a handler's response, for the engine. Rethrows what settle() caught.
 inline verdict<routed_response> as_verdict(semel::detail::work_end&& end, routed_response&& made) {
     if (auto* kept = std::get_if<semel::detail::answered_end>(&end)) {
         if (kept->result.kind == result_kind::rejection) return reject(std::move(made));

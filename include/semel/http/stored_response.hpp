@@ -32,11 +32,11 @@ struct replay_options {
 // What is kept of the headers: those allowed, not named by Connection, and fit for the wire.
 [[nodiscard]] header_list kept_headers(const header_list& headers, const replay_options& options);
 
-// A name is a token; a value has no control byte but the tab. What fails could end the line it is
-// written on and begin another.
+// True if the name is a token and the value has no control byte except the tab. Otherwise the
+// header could end its line and begin another one.
 [[nodiscard]] bool fit_for_wire(const header& line);
 
-// The status rides in the result's type, so that it is known even where the bytes were not kept.
+// The status is part of the result's type, so that it is known even if the bytes were not kept.
 [[nodiscard]] std::string type_of(int status);
 // 0 if that is not the type of a stored response.
 [[nodiscard]] int status_of_type(std::string_view type);
@@ -46,9 +46,9 @@ struct replay_options {
 [[nodiscard]] stored_result encode(const response& what, const replay_options& options,
                                    std::size_t bytes_max);
 
-// corrupt: cut short, a version not known, lengths that do not fit, or a header that is not fit for
-// the wire — however it came into the store, it never leaves. Headers that are no longer allowed
-// are left out.
+// corrupt: the bytes are cut short, have an unknown version or lengths that do not fit, or a header
+// is not fit for the wire: such a header never leaves, however it came into the store. Headers that
+// are no longer allowed are left out.
 [[nodiscard]] result<response> decode(const stored_result& from, const replay_options& options);
 
 // Removes what concerns one connection only: hop-by-hop headers and those that Connection names.

@@ -14,17 +14,17 @@
 
 namespace semel::http {
 
-// Did the request come from a peer whose word about the tenant counts? The adapter knows the
-// connection's address or certificate and says so.
+// Whether the peer of a request may name the tenant. The adapter decides it by the connection's
+// address or certificate.
 enum class peer_trust : std::uint8_t { untrusted, trusted };
 
-// Everybody is this one.
+// All requests belong to this tenant.
 struct single_tenant {
     std::string name = {};
 };
 
-// A proxy that has authenticated the client names the tenant in a header. From anybody else the
-// header is refused, not ignored: a request that claims a tenant should not go on without one.
+// A proxy that has authenticated the client names the tenant in a header. From other peers the
+// header is refused, not ignored: a request that claims a tenant must not go on without one.
 struct tenant_header {
     std::string name = "X-Tenant";
 };
@@ -38,7 +38,7 @@ struct tenant_token {
 
 using tenant_source = std::variant<std::monostate, single_tenant, tenant_header, tenant_token>;
 
-// A source that is none, or lacks its name or callback, is invalid_argument: refuse to start.
+// invalid_argument if there is no source, or if it lacks its name or callback: refuse to start.
 [[nodiscard]] result<void> check(const tenant_source& source);
 
 struct refused_tenant {

@@ -1,6 +1,6 @@
-// Bearer tokens: who may do what. A token is 256 random bits; only its SHA-256 is kept. A slow hash
-// with salt, as passwords need, would add nothing: nobody can try 2^256 tokens however fast each
-// trial is, and no two are alike; but it would cost every request milliseconds.
+// Bearer tokens and their scopes. A token is 256 random bits; only its SHA-256 is kept. Passwords
+// need a slow hash with salt; tokens do not: 2^256 tokens cannot be tried, however fast each trial
+// is, and no two are alike. A slow hash would only cost every request milliseconds.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ public:
     constexpr void add(scope one) { bits_ |= bit(one); }
     [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
     [[nodiscard]] constexpr bool has(scope one) const { return (bits_ & bit(one)) != 0; }
-    // Admin may do what the others may, and who operates may read.
+    // `admin` includes all other scopes, and `operate` includes `read`.
     [[nodiscard]] constexpr bool allows(scope one) const {
         return has(one) || has(scope::admin) || (one == scope::read && has(scope::operate));
     }
@@ -64,15 +64,15 @@ struct grant {
 // Tokens known by their SHA-256 only. Constant after it was filled: any thread.
 class token_table {
 public:
-    // The hash is what fingerprint::raw(token) gives. invalid_argument: a tenant that is none, no
+    // The hash is that of fingerprint::raw(token). invalid_argument: not a valid tenant, no
     // scope, or a hash that is there already.
     result<void> add(const fingerprint& hash, grant gives);
     // Whole hashes are compared, in a time that does not depend on where they differ.
     [[nodiscard]] std::optional<grant> find(std::string_view token) const;
-    // The same for who knows only the hash.
+    // The same for callers that know only the hash.
     [[nodiscard]] std::optional<grant> find(const fingerprint& hash) const;
     [[nodiscard]] std::size_t size() const { return grants_.size(); }
-    // Of all hashes: equal for equal tables, and only known to who knows all of them.
+    // A digest of all hashes: equal for equal tables. Only a reader of all hashes can compute it.
     [[nodiscard]] fingerprint digest() const;
 
 private:

@@ -40,22 +40,22 @@ struct event_limits {
 
 inline constexpr std::int32_t shards_max = 1'024;
 
-// The same in every process and version.
+// The shard of a key. It is the same in every process and version.
 [[nodiscard]] std::int32_t shard_of(std::string_view message_key, std::int32_t shards);
 
-// An event as it lies in the table.
+// An event as the table stores it.
 struct stored_event {
     std::string id;
     std::string topic;
     std::string key;
     std::string payload;
-    std::string headers;       // `name: value`, a line each
-    std::string trace_context; // the same, traceparent and tracestate only
+    std::string headers;       // `name: value`, one per line
+    std::string trace_context; // traceparent and tracestate, in the same form
     std::int32_t shard = 0;
 };
 
-// The table as a transaction of the caller sees it: one per database, in semel/outbox/postgres.hpp,
-// mysql.hpp and sqlite.hpp. One thread at a time, like the connection.
+// Writes to the table in a transaction of the caller. Each database has its own writer, in
+// semel/outbox/postgres.hpp, mysql.hpp and sqlite.hpp. One thread at a time, like the connection.
 class writer {
 public:
     writer() = default;
@@ -63,17 +63,17 @@ public:
     writer& operator=(const writer&) = delete;
     virtual ~writer() = default;
 
-    // All of them in one statement. errc::invalid_argument outside of a transaction,
-    // errc::transaction_broken in one that has failed already; then nothing was sent.
+    // Inserts all events in one statement. errc::invalid_argument outside of a transaction,
+    // errc::transaction_broken in a transaction that has failed already: then nothing was sent.
     virtual result<void> insert(std::span<const stored_event> all) = 0;
 };
 
-// Wakes the relays of this process. Any thread.
+// Wakes the relays of this process. Thread-safe.
 class wake_signal {
 public:
-    // Something may have been committed.
+    // Reports that an event may have been committed.
     void raise();
-    // Until somebody raises it, or `most` is over. `seen` is what the last call returned.
+    // Waits for the next raise(), for at most `most`. `seen` is what the last call returned.
     std::uint64_t wait(std::uint64_t seen, duration most);
 
 private:
@@ -82,14 +82,15 @@ private:
     std::uint64_t count_ = 0; // guarded by mutex_
 };
 
-// What led to an event: headers that are added where the event does not have them.
+// What led to an event: headers that are added to the event if it does not have them.
 struct origin {
     std::string idempotency_key = {};
     std::string traceparent = {};
     std::string tracestate = {};
 };
 
-// Of a semel::execution, whose header this one does not need; and of the trace it runs in.
+// The origin of an event that `run` appends. `run` is a semel::execution (a template parameter, so
+// that this header does not include execution.hpp). Pass the headers of the trace it runs in.
 template <class Execution>
 [[nodiscard]] origin origin_of(const Execution& run, std::string traceparent = {},
                                std::string tracestate = {}) {
@@ -99,26 +100,28 @@ template <class Execution>
 }
 
 struct append_options {
-    // Of the table. Ordered relays share the work by shards. It may be raised at any time; when it
-    // is, a key may change its shard, and its order holds again once what was there has gone.
+    // The number of shards of the table. Ordered relays share the work by shards. You may raise the
+    // number at any time. A key may then change its shard, and the order of its events holds again
+    // when the events that were there before are gone.
     std::int32_t shards = 16;
     event_limits limits = {};
     std::shared_ptr<wake_signal> wake = {}; // the same as relay_options::wake
 };
 
-// Any thread.
+// Thread-safe.
 class appender {
 public:
     explicit appender(append_options options = {});
 
-    // Adds an event to the caller's transaction and says its id. Errors before anything is sent:
-    // limit_exceeded and invalid_argument, which name what is wrong. After an error of the database
-    // the transaction can only be rolled back.
+    // Adds an event to the caller's transaction and returns the event's id. Errors before anything
+    // is sent: limit_exceeded and invalid_argument, which name what is wrong. After an error of the
+    // database, roll the transaction back.
     //
-    // Relays of this process are told at once to look more often for a while; who wants the event
-    // on its way at the very moment of the commit calls committed() after it.
+    // append() tells the relays of this process to look more often for a while. To wake them right
+    // after the commit, call committed() then.
     result<std::string> append(writer& in, event what, const origin& from = {}) const;
-    // All or none, in one statement; the ids in the order of the events.
+    // The same for several events: all or none, in one statement. Returns the ids in the order of
+    // the events.
     result<std::vector<std::string>> append(writer& in, std::vector<event> all,
                                             const origin& from = {}) const;
 

@@ -26,8 +26,8 @@ struct event {
     friend bool operator==(const event&, const event&) = default;
 };
 
-// The headers append() adds where the caller has not set them: the key of the execution it runs in,
-// and the trace.
+// The headers that append() adds if the caller has not set them: the key of the execution that
+// runs, and the trace.
 inline constexpr const char* header_idempotency_key = "idempotency-key";
 inline constexpr const char* header_traceparent = "traceparent";
 inline constexpr const char* header_tracestate = "tracestate";

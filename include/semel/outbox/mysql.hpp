@@ -12,8 +12,8 @@ struct st_mysql; // MYSQL
 
 namespace semel::outbox {
 
-// On the caller's connection, which must outlive it and be in a transaction: one of transact() or
-// execute_in(), or any other.
+// Writes on the caller's connection. The connection must outlive the writer and be in a
+// transaction: that of transact() or execute_in(), or any other.
 class mysql_writer final : public writer {
 public:
     explicit mysql_writer(st_mysql* in, std::string table_prefix = "semel_");

@@ -11,7 +11,7 @@
 namespace semel::outbox {
 
 // A connection for a relay or an operator: `sqlite:path`, `postgres://…`, `mysql://…`, with the
-// parameters of the store (semel/open.hpp), of which `lanes` and `batch_max` say nothing here.
+// parameters of the store (semel/open.hpp). `lanes` and `batch_max` have no effect here.
 //
 // Errors: unsupported (a store without tables), unknown_store, and those of opening the store.
 [[nodiscard]] result<std::unique_ptr<table>> open_table(std::string_view url,

@@ -12,9 +12,9 @@ struct pg_conn; // PGconn
 
 namespace semel::outbox {
 
-// On the caller's connection, which must outlive it and be in a transaction: one of transact() or
-// execute_in(), or any other. In pipeline mode the event is queued like any other statement, and
-// what comes of it is for whoever reads the results.
+// Writes on the caller's connection. The connection must outlive the writer and be in a
+// transaction: that of transact() or execute_in(), or any other. In pipeline mode the event is
+// queued like any other statement, and the code that reads the results gets its result, too.
 class postgres_writer final : public writer {
 public:
     explicit postgres_writer(pg_conn* in, std::string table_prefix = "semel_");

@@ -4,19 +4,19 @@
 //       {[] { return semel::outbox::open_table("postgres://app@host/shop"); }},
 //       [] { return semel::outbox::open_sink("http://warehouse/events"); }).value();
 //   …
-//   relay->stop();          // what was not started goes back at once
+//   relay->stop();          // events that were not started go back at once
 //
-// Delivery is at least once, always under the same event id; consumers that go by the id
-// (engine::consume_batch) make it exactly once. As many relays as you like may work on one table.
+// Delivery is at least once, always under the same event id. Consumers that deduplicate by the id
+// (engine::consume_batch) make the effect exactly once. Any number of relays may work on one table.
 //
-// Parallel: every worker claims rows that nobody else has; no order.
+// Parallel: every worker claims rows that no other worker has. There is no order.
 // Ordered: a shard of the table has one owner at a time, and events of one message key are
-// delivered one after another, in the order of their rows. That is the order of their commits where
-// writers serialise per key, as those do who lock the row the events are about. An event that
-// commits late, with a row below others of its key that have gone already, is delivered late: never
-// lost.
+// delivered one after another, in the order of their rows. If the writers of a key take turns (for
+// example by locking the row that the events are about), that is the order of their commits. An
+// event that commits late, after events with higher rows of its key have gone, is delivered late,
+// and is never lost.
 //
-// Neither keeps "the last row" as the truth: a row waits as long as it is there. What a relay
+// No relay relies on "the last row seen": a row waits as long as it is in the table. What a relay
 // remembers is a hint, and it looks again from the start every `rescan`.
 #pragma once
 
@@ -39,11 +39,11 @@ namespace semel::outbox {
 
 enum class relay_mode : std::uint8_t { parallel, ordered };
 
-// What becomes of a message key one of whose events cannot be delivered (ordered mode).
+// What happens if an event of a message key cannot be delivered (ordered mode).
 enum class key_policy : std::uint8_t {
-    block, // it is tried again and again; later ones of its key wait
-    skip,  // it becomes a dead letter, and later ones go on
-    park,  // it becomes a dead letter, and later ones wait until it is requeued or dropped
+    block, // the event is tried again and again; later events of its key wait
+    skip,  // the event becomes a dead letter, and later events go on
+    park,  // the event becomes a dead letter; later events wait until it is requeued or dropped
 };
 
 struct retry_policy {
@@ -52,7 +52,7 @@ struct retry_policy {
     std::int32_t attempts_max = 20; // then it is a dead letter; more than `often`
 };
 
-// What relays count. Shared by as many as you like; outlives them.
+// What relays count. Several relays may share it. It outlives them.
 struct relay_metrics {
     counter claims = {};     // round trips that asked for rows
     counter claimed = {};    // rows
@@ -122,17 +122,17 @@ using sink_opener = std::function<result<std::unique_ptr<sink>>()>;
 // Any thread.
 class relay {
 public:
-    // Opens everything once, so that what is wrong is known at once. A database that goes away
-    // later is waited for.
+    // Opens every table and sink once, so that mistakes are found at once. If a database goes away
+    // later, the relay waits for it.
     static result<std::unique_ptr<relay>>
     start(std::vector<table_opener> tables, const sink_opener& sinks, relay_options options = {});
     relay(const relay&) = delete;
     relay& operator=(const relay&) = delete;
     ~relay(); // stops
 
-    // Waits for what a sink is delivering, settles it, gives everything else back.
+    // Waits for the running deliveries, settles them, and gives all other rows back.
     void stop();
-    // Until it was stopped, or has nothing left (relay_until::empty).
+    // Waits until the relay was stopped, or has nothing left (relay_until::empty).
     void wait();
 
     [[nodiscard]] relay_metrics::values metrics() const;

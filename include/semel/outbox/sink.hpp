@@ -14,7 +14,7 @@ namespace semel::outbox {
 enum class delivered : std::uint8_t {
     yes,      // the other side has confirmed it, or has it already
     later,    // not now: try again after a while
-    rejected, // will never be taken: a dead letter
+    rejected, // the other side will never take it: a dead letter
     held,     // not tried, because an earlier message of its key was not delivered
 };
 
@@ -26,7 +26,7 @@ struct delivery {
 };
 
 enum class order : std::uint8_t {
-    none,    // as it suits the sink
+    none,    // in any order
     per_key, // in the order of the batch, key by key; after a failure the key's others are `held`
 };
 

@@ -13,7 +13,7 @@
 
 namespace semel::outbox {
 
-// What a sink has done. Shared by the sinks of many workers, if you like; outlives them.
+// What sinks count. The sinks of many workers may share it. It outlives them.
 struct sink_metrics {
     counter batches = {};
     counter delivered = {};
@@ -36,7 +36,7 @@ struct sink_metrics {
 // What does not belong into a URL, or is the same for every sink.
 struct sink_options {
     std::string secret = {};          // signs webhooks; empty: they are not signed
-    std::string old_secret = {};      // signs them too, while receivers change to the other
+    std::string old_secret = {};      // signs them, too, while receivers change to the other secret
     sink_metrics* metrics = nullptr;  // outlives the sink
     std::shared_ptr<logger> log = {}; // default: none
 };
@@ -71,8 +71,8 @@ struct sink_options {
 //
 // In a path and in values %XX stands for a byte; a `?` in a file name is written %3F.
 //
-// Errors: invalid_argument (the scheme is unknown: the detail lists those there are; the URL cannot
-// be read, or has a parameter the sink does not know), and those of the sink.
+// Errors: invalid_argument (the scheme is unknown: the detail lists the schemes; the URL cannot be
+// read, or has a parameter that the sink does not know), and the errors of the sink.
 [[nodiscard]] result<std::unique_ptr<sink>> open_sink(std::string_view url,
                                                       const sink_options& options = {});
 

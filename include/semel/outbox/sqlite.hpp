@@ -12,9 +12,9 @@ struct sqlite3;
 
 namespace semel::outbox {
 
-// On the caller's connection, which must outlive it and be in a transaction: one of transact() or
-// execute_in(), or any other. Its `synchronous` must be FULL (EXTRA is well, too): else a power cut
-// could undo rows whose event has gone out.
+// Writes on the caller's connection. The connection must outlive the writer and be in a
+// transaction: that of transact() or execute_in(), or any other. Its `synchronous` must be FULL or
+// EXTRA: otherwise a power cut could undo rows whose event has gone out.
 class sqlite_writer final : public writer {
 public:
     explicit sqlite_writer(sqlite3* in, std::string table_prefix = "semel_");

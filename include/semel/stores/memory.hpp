@@ -15,9 +15,9 @@ struct memory_options {
     std::size_t audit_entries_max = 10'000; // the oldest go first
 };
 
-// The record machine behind striped locks. Bounded: a begin that would go over a bound is refused
-// (errc::no_space) once nothing is left to purge; a live record is never evicted, since forgetting
-// it would run its work again. Expired records are removed in passing, without scans.
+// The record machine behind striped locks. Bounded: a begin over a bound is refused
+// (errc::no_space) if nothing is left to purge. A live record is never evicted, because its work
+// would run again. Other commands remove expired records, without scans.
 [[nodiscard]] std::unique_ptr<store> make_memory_store(const memory_options& options = {});
 
 } // namespace semel

@@ -21,11 +21,11 @@ namespace semel {
 
 enum class mysql_tls : std::uint8_t {
     off,
-    unverified, // encrypted, but whoever answers is believed to be the server
-    verify,     // the certificate is signed by an authority that is trusted, and names the host
+    unverified, // encrypted, but the certificate is not checked
+    verify,     // the certificate is signed by a trusted authority and names the host
 };
 
-// Which SQL is spoken.
+// Which SQL the store sends.
 enum class mysql_dialect : std::uint8_t {
     automatic, // what the server understands
     mariadb,
@@ -41,8 +41,8 @@ struct mysql_store_options {
     std::string password = {};
     std::string database = {};
     mysql_tls tls = mysql_tls::off;
-    std::string ca_file = {};   // whom to trust; empty: the system's authorities
-    std::string cert_file = {}; // our own, for servers that ask for one
+    std::string ca_file = {};   // trusted authorities; empty: the system's
+    std::string cert_file = {}; // the client's own, for servers that ask for one
     std::string key_file = {};
     // Tables are called <prefix>record, <prefix>meta …: lower-case letters, digits and underscores.
     std::string table_prefix = "semel_";
@@ -52,9 +52,9 @@ struct mysql_store_options {
     duration connect_timeout = std::chrono::seconds{5};
     // No command takes longer, whatever the server and the network do: then errc::timed_out.
     duration statement_timeout = std::chrono::seconds{5};
-    // How long a batch waits for a row that somebody else holds locked. Then it goes on without
-    // the command that met the lock, which gets errc::timed_out. MySQL waits a whole second for
-    // each lock, whatever is asked for.
+    // How long a batch waits for a row that another program holds locked. Then the batch goes on
+    // without the command that met the lock, and that command gets errc::timed_out. MySQL waits in
+    // whole seconds, at least one for each lock.
     duration lock_timeout = std::chrono::milliseconds{100};
     std::size_t queue_max = limits{}.queue_max; // waiting begins and look-ups, per lane
     std::size_t batch_max = 256;                // commands per commit
@@ -64,13 +64,14 @@ struct mysql_store_options {
 };
 
 // Connects and makes sure that the tables are there. Many processes may share them. Time is the
-// server's clock. A command is answered after its commit; what waited meanwhile is committed
-// together. How durable that is, the server decides: innodb_flush_log_at_trx_commit=1 survives a
-// loss of power, 2 only a crash of the server; 0 is refused.
+// server's clock. A command is answered after its commit. Commands that waited meanwhile are
+// committed together. The server decides how durable a commit is:
+// innodb_flush_log_at_trx_commit=1 survives a loss of power, 2 only a crash of the server; 0 is
+// refused.
 //
 // Errors, each with what to do: schema_missing (run `semel migrate`), schema_newer, read_only (a
 // replica, or a user without the rights), unsupported (older than MariaDB 10.6 or MySQL 8.0, or not
-// durable), invalid_argument (password, database, certificate), unavailable (nobody answers).
+// durable), invalid_argument (password, database, certificate), unavailable (no answer).
 //
 // After a lost connection the store connects again by itself. Commands whose commit may have been
 // under way get effect::unknown, all others errc::unavailable at once.

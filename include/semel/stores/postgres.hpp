@@ -28,8 +28,8 @@ struct postgres_options {
     duration connect_timeout = std::chrono::seconds{5}; // the URL's connect_timeout goes first
     // No command takes longer, whatever the server and the network do: then errc::timed_out.
     duration statement_timeout = std::chrono::seconds{5};
-    // How long a batch waits for a row that somebody else holds locked. Then it goes on without
-    // the command that met the lock, which gets errc::timed_out.
+    // How long a batch waits for a row that another program holds locked. Then the batch goes on
+    // without the command that met the lock, and that command gets errc::timed_out.
     duration lock_timeout = std::chrono::milliseconds{100};
     std::size_t queue_max = limits{}.queue_max; // waiting begins and look-ups, per lane
     std::size_t batch_max = 256;                // commands per commit
@@ -38,12 +38,12 @@ struct postgres_options {
 };
 
 // Connects and makes sure that the tables are there. Many processes may share them. Time is the
-// server's clock. A command is answered after its commit; what waited meanwhile is committed
-// together. Connections must be direct, or through a pooler in session mode.
+// server's clock. A command is answered after its commit. Commands that waited meanwhile are
+// committed together. Connections must be direct, or through a pooler in session mode.
 //
 // Errors, each with what to do: schema_missing (run `semel migrate`), schema_newer, read_only (a
 // standby), unsupported (older than PostgreSQL 13), invalid_argument (URL, password, database,
-// certificate), unavailable (nobody answers).
+// certificate), unavailable (no answer).
 //
 // After a lost connection the store connects again by itself. Commands whose commit may have been
 // under way get effect::unknown, all others errc::unavailable at once.

@@ -1,10 +1,10 @@
 // Records in Redis: `redis://` and, encrypted, `rediss://`. Shared by a fleet, two round trips per
 // execution and one per replay.
 //
-// What it promises depends on the server. With `appendonly yes` and `appendfsync always` every
-// answered command survives a crash of the server; with less, the last second or more of answered
-// commands may be lost with it, and a failover to a replica may lose acknowledged claims in any
-// case. Where that must not be, put Redis in front of a database (`tiered`).
+// The promise depends on the server. With `appendonly yes` and `appendfsync always` every answered
+// command survives a crash of the server. With weaker settings, a crash may lose the answered
+// commands of the last second or more. A failover to a replica may lose acknowledged claims in any
+// case. If that must not happen, put Redis in front of a database (`tiered`).
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,7 @@ public:
     redis_transport& operator=(const redis_transport&) = delete;
     virtual ~redis_transport() = default;
 
-    // Sends some of the bytes, at least one, and says how many. errc::timed_out if none could be
+    // Sends at least one of the bytes and returns how many. errc::timed_out if none could be
     // sent within `patience`, errc::unavailable if the stream is broken.
     virtual result<std::size_t> send(std::string_view bytes, duration patience) = 0;
 
@@ -43,7 +43,7 @@ public:
     virtual result<std::size_t> receive(std::span<char> into, duration patience) = 0;
 };
 
-// A transport over a connected stream socket, which it closes in the end.
+// A transport over a connected stream socket. The transport closes the socket.
 [[nodiscard]] std::unique_ptr<redis_transport> make_redis_transport(int socket);
 
 // What to do about a server that may drop records when its memory is full.
@@ -55,7 +55,7 @@ enum class redis_eviction : std::uint8_t {
 // How many connections a store opens.
 enum class redis_connections : std::uint8_t {
     one_per_lane, // and one each for renewals and for operators
-    one,          // for everything: where `connect` has only one to give
+    one,          // for everything: if `connect` can make only one
 };
 
 // Whether the end of an attempt is published on the channel named like the record's key.
@@ -88,9 +88,10 @@ struct redis_options {
     std::size_t queue_max = limits{}.queue_max; // waiting begins and look-ups, per lane
     std::size_t batch_max = 256;                // commands per round trip
 
-    // Instead of host, port and tls: called for every connection the store needs, also to replace a
-    // broken one, from any of its threads. User, password and database are still sent if set. What
-    // it or its transports throw is errc::internal to the commands that needed them.
+    // Used instead of host, port and tls: called for every connection that the store needs, also to
+    // replace a broken one, from any of the store's threads. User, password and database are still
+    // sent if set. If the function or its transports throw, the commands that needed them get
+    // errc::internal.
     std::function<result<std::unique_ptr<redis_transport>>()> connect = {};
     redis_connections connections = redis_connections::one_per_lane;
 
@@ -101,22 +102,23 @@ struct redis_options {
 };
 
 // Connects and looks at the server: Redis 7.0 or newer, no replica, no cluster, no eviction.
-// Broken connections are made anew, with growing pauses. Time is the server's.
+// The store replaces broken connections, with growing pauses. Time is the server's.
 //
-// Redis forgets by itself what nobody can need any more, so sweep() finds nothing to do (given a
-// test's time, which Redis does not know, it looks). What still must be settled by an operator
-// (policies `hold` and `probe`) never goes. Fences rest on the server's clock: the fence of a
-// removed or released record is remembered for a day, that of an expired one for a minute; were
-// the clock to go back further than that, only the owner tells attempts apart.
+// Redis deletes records that are not needed any more by itself, so sweep() finds nothing to do
+// (with a test's time, which Redis does not know, it looks). Records that an operator or a probe
+// must settle (policies `hold` and `probe`) are never deleted. Fences rest on the server's clock.
+// The store remembers the fence of a removed or released record for a day, and that of an expired
+// one for a minute. If the clock goes back further than that, only the owner distinguishes
+// attempts.
 //
-// search() without a whole id walks the keyspace, other people's keys included, a bounded part of
-// it per page; while Redis shrinks or grows its table, it may find a record twice.
+// search() without a whole id walks the keyspace, including keys of other programs, a bounded part
+// of it per page. While Redis shrinks or grows its table, it may find a record twice.
 //
 // Errors: invalid_argument (options; wrong user or password; a certificate that is not trusted or
 // for another host), unavailable (not reachable, TLS refused, loading), timed_out, read_only (a
-// replica), unsupported (too old, a cluster, eviction), not_a_store (something else answers). Once
+// replica), unsupported (too old, a cluster, eviction), not_a_store (the server is no Redis). Once
 // the store is open, a refused login or right is unavailable, and so is a certificate that is not
-// trusted: they may be put right meanwhile.
+// trusted: an operator may correct them meanwhile.
 [[nodiscard]] result<std::unique_ptr<store>> open_redis_store(const redis_options& options);
 
 // Redis as the front of a tiered store (semel/tiered.hpp). Whatever it loses costs time only, so

@@ -30,16 +30,16 @@ struct sqlite_options {
 // processes may open one file at the same time and use it together; it must lie on a local disk.
 //
 // The file is switched to write-ahead logging with synchronous=FULL: a command is answered after
-// its commit has reached the disk, and what waited meanwhile is committed together. Time is this
-// machine's wall clock.
+// its commit has reached the disk. Commands that waited meanwhile are committed together. Time is
+// this machine's wall clock.
 //
-// With open_mode::read_only nothing is written. Where this process may write neither the file nor
-// its folder, and no process has the file open, SQLite reads it without locks: then do not start a
-// service on it meanwhile.
+// With open_mode::read_only nothing is written. If this process may write neither the file nor its
+// folder, and no process has the file open, SQLite reads the file without locks: do not start a
+// service on the file meanwhile.
 //
 // Errors, each before anything has been changed: not_a_store (the file is not a database),
 // read_only, schema_newer (made by a newer semel), schema_missing (see open_mode), no_space,
-// timed_out (locked by somebody else), invalid_argument (prefix or path), unavailable (the folder
+// timed_out (locked by another process), invalid_argument (prefix or path), unavailable (the folder
 // is missing, or I/O errors).
 [[nodiscard]] result<std::unique_ptr<store>> open_sqlite_store(const sqlite_options& options);
 

@@ -5,9 +5,9 @@
 //   auto op  = engine.async_transact<order>(*here, std::move(request), std::move(work));
 //   auto out = co_await std::move(op);
 //
-// The work is a plain function that queues its statements in libpq's pipeline (which it enters by
-// PQenterPipelineMode, unless it is blind), so that they travel with the record, or a coroutine
-// that waits for them:
+// The work is a plain function or a coroutine. A plain function queues its statements in libpq's
+// pipeline, so that they travel with the record. (It calls PQenterPipelineMode first; blind work
+// need not.) A coroutine waits for the answers of its statements:
 //
 //   auto work = [&](semel::execution&) -> boost::asio::awaitable<order> {
 //       PQsendQueryParams(connection, …);
@@ -20,7 +20,7 @@
 // twice inside a co_await expression. Engine, port, waiter and connection outlive the operation. An
 // executor of several threads needs no strand.
 //
-// The work's own exception is kept in the outcome: value() throws it.
+// If the work throws, the outcome keeps the exception, and value() throws it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -54,8 +54,8 @@ template <class T, class Done> detached run_to_end(task<T> what, Done done) {
 
 } // namespace detail
 
-// A task for a coroutine of Asio: `auto op = semel::async_run(std::move(task)); auto got = co_await
-// std::move(op);` What the task throws comes out of co_await. T has a default.
+// Runs a task in a coroutine of Asio: `auto op = semel::async_run(std::move(task)); auto got =
+// co_await std::move(op);` If the task throws, co_await throws. T must be default-constructible.
 template <class T> boost::asio::awaitable<T> async_run(task<T> what) {
     using ended = detail::task_ended<T>;
     auto initiate = [](auto handler, task<T> started) {

@@ -1,4 +1,4 @@
-// Waits for a connection's socket on an executor of Boost.Asio; see semel/transaction/asio.hpp.
+// Waits for a connection's socket on a Boost.Asio executor. See semel/transaction/asio.hpp.
 #pragma once
 
 #include <fcntl.h>
@@ -19,7 +19,8 @@
 
 namespace semel {
 
-// For one connection: it has one wait at a time. The executor's context outlives it.
+// Make one waiter for each connection. It has one wait at a time. Its executor's context outlives
+// it.
 class asio_waiter final : public socket_waiter {
 public:
     explicit asio_waiter(const boost::asio::any_io_executor& executor)
@@ -33,7 +34,7 @@ public:
         } else if (!watch(socket)) {
             try_again(socket, deadline, std::move(then));
         } else if (what == interest::read && deadline == local_time::max()) {
-            // Nearly all of them. An error, too, is for libpq to meet.
+            // The usual case. After an error, too, libpq is called: it finds the error itself.
             socket_.async_wait(wait_type::wait_read,
                                [then = std::move(then)](error) mutable { then(woken::ready); });
         } else {
@@ -52,18 +53,19 @@ private:
     using error = boost::system::error_code;
     using wait_type = boost::asio::posix::descriptor_base::wait_type;
 
-    // Several things are waited for: what comes first counts, and goes on as soon as all of them
-    // have been started. Others, perhaps on another thread, find it over.
+    // A wait for several events. The first event decides `how` and sets `over`; later events,
+    // perhaps on another thread, then do nothing. `then` is called when both have happened: the
+    // first event, and the start of all waits.
     struct waiting {
         explicit waiting(unique_function<void(woken)> go_on) : then(std::move(go_on)) {}
         unique_function<void(woken)> then;
         woken how = woken::ready;
         std::atomic<bool> over = false;
-        std::atomic<bool> second = false; // one of the two has happened: started, woken
+        std::atomic<bool> second = false; // set by the first of: all waits started, first event
     };
 
-    // A descriptor of its own: libpq closes its socket when the connection is lost, and the number
-    // may be another's by the time we hear of it.
+    // Watches a copy of the descriptor. libpq closes its socket when the connection is lost, and
+    // the number may belong to another socket before we learn of that.
     bool watch(const watched_socket& socket) {
         if (watched_ == socket) return true;
         forget();
@@ -79,14 +81,14 @@ private:
         return true;
     }
 
-    // Nothing of this is touched when it is over.
+    // The handler does not use `this`: the waiter may be gone when the time is over.
     void wait_for_time(local_time deadline, unique_function<void(woken)> then) {
         timer_.expires_after(deadline - local_clock::now());
         timer_.async_wait([then = std::move(then)](error) mutable { then(woken::deadline); });
     }
 
-    // There is no socket: libpq meets it and names it. Or no descriptor is left for a copy of it:
-    // then libpq looks now and then by itself.
+    // If there is no socket, libpq is called at once and reports the error. If no descriptor is
+    // left for a copy of the socket, libpq is called every 10 ms.
     void try_again(const watched_socket& socket, local_time deadline,
                    unique_function<void(woken)> then) {
         constexpr local_clock::duration pause = std::chrono::milliseconds{10};
@@ -101,8 +103,8 @@ private:
         try {
             wait_for_each(what, deadline, one);
         } catch (...) {
-            // Unless something has come already, which counts, it must be let go of: there is
-            // nothing left to go on with.
+            // An event that has come already counts. Otherwise drop `then` here: no wait is left
+            // that could call it.
             if (!one->over.exchange(true)) {
                 one->then = {};
                 throw;
@@ -142,7 +144,7 @@ private:
     }
 
     watched_socket watched_;
-    boost::asio::posix::stream_descriptor socket_; // of its own, for watched_
+    boost::asio::posix::stream_descriptor socket_; // a copy of watched_.number
     boost::asio::steady_timer timer_;
 };
 

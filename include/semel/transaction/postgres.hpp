@@ -25,41 +25,42 @@ namespace semel {
 
 struct postgres_transaction_options {
     std::string table_prefix = "semel_";
-    // How long a repeat waits for the transaction that executes its key: then errc::timed_out. The
-    // connection's own lock_timeout is in force again when the work runs.
+    // How long a repeat waits for the transaction that executes its key. Then errc::timed_out.
+    // While the work runs, the connection's own lock_timeout is in force again.
     duration lock_wait = std::chrono::seconds{10};
-    // When the connection breaks during COMMIT, how long it is tried to connect again (PQreset) to
-    // find out what became of it.
+    // If the connection breaks during COMMIT: how long to try to connect again (PQreset), in order
+    // to find out what became of the COMMIT.
     duration doubt_wait = std::chrono::seconds{5};
 };
 
-// Used by one thread at a time, like the connection, which must outlive it. Cheaper when it is kept
-// for many transactions: its statements are prepared once.
+// Use it on one thread at a time, like the connection. The connection must outlive it. Keep it for
+// many transactions: its statements are then prepared only once.
 //
 // transact() owns BEGIN … COMMIT, in READ COMMITTED. BEGIN, the lock of the key and the look-up
 // travel together, and so do the record and COMMIT: two round trips beside the work's own.
 //
-// Work that needs nothing of what its last statements give saves their round trip, too: it leaves
-// them in libpq's pipeline (PQenterPipelineMode, then PQsendQueryParams or PQsendQueryPrepared),
-// and they travel with the record and COMMIT. Afterwards the connection is out of pipeline mode. If
-// one of them fails, and the work has not rolled back to a savepoint of its own behind it, nothing
-// is kept: errc::transaction_broken with the server's words, or, after a deadlock, transact()
-// begins again. A COPY cannot be queued: libpq cannot go on behind it, and the connection is lost.
+// If the work does not need the answers of its last statements, it can save their round trip, too.
+// It leaves these statements in libpq's pipeline (PQenterPipelineMode, then PQsendQueryParams or
+// PQsendQueryPrepared), and they travel with the record and COMMIT. Afterwards the connection is
+// out of pipeline mode. If one of these statements fails, nothing is kept: errc::transaction_broken
+// with the server's words, or, after a deadlock, transact() begins again. (The statement does no
+// harm if the work itself rolls back to a savepoint of its own after it.) Do not queue a COPY:
+// libpq cannot go on after it, and the connection is lost.
 //
-// transact_blind() sends all of it at once: BEGIN, the lock, what the work has queued in the
-// pipeline (it finds the connection in pipeline mode), the record and COMMIT. One round trip; of
-// repeats, which are rolled back, three.
+// transact_blind() sends everything at once: BEGIN, the lock, the statements that the work has
+// queued (the connection is in pipeline mode), the record and COMMIT. That is one round trip. A
+// repeat is rolled back and costs three.
 //
-// execute_in() joins a transaction of the caller, which must be READ COMMITTED (errc::unsupported
-// otherwise: in the others a look-up may miss what was committed meanwhile). Its outcome counts
-// when the caller has committed. After a failure the transaction is aborted and can only be rolled
-// back.
+// execute_in() joins a transaction of the caller. That transaction must be READ COMMITTED
+// (otherwise errc::unsupported), because in other levels a look-up may miss what another
+// transaction has just committed. The outcome counts when the caller has committed. After a failure
+// the transaction is aborted and can only be rolled back.
 //
 // The work may run DDL, which PostgreSQL rolls back like anything else, and use savepoints of its
-// own. It must not end the transaction, nor roll back to a savepoint from before, nor change the
-// search_path to where other tables of semel are: errc::transaction_broken, and neither record nor
-// effect is kept by us. If somebody without a transaction has claimed the same key meanwhile:
-// errc::conflict, and transact() begins again.
+// own. It must not end the transaction, roll back to a savepoint from before the work, or change
+// the search_path to where other tables of semel are: errc::transaction_broken, and neither record
+// nor effect is kept. If another caller has claimed the same key outside of a transaction
+// meanwhile: errc::conflict, and transact() begins again.
 class postgres_transaction final : public transaction_port {
 public:
     explicit postgres_transaction(pg_conn* connection, postgres_transaction_options options = {});
@@ -86,13 +87,13 @@ private:
     std::unique_ptr<async_transaction_port> state_;
 };
 
-// The same for callers who do not block (engine::async_transact): what is said on the connection is
-// waited for on the caller's own loop, see semel/transaction/postgres_asio.hpp. Connection and
-// waiter must outlive it. The connection is put into libpq's nonblocking mode and left there; a
-// statement of the work that waits in place (PQexec …) would hold up the whole loop.
+// The same for callers that do not block (engine::async_transact). It waits for the server on the
+// caller's own loop, see semel/transaction/postgres_asio.hpp. Connection and waiter must outlive
+// it. It puts the connection into libpq's nonblocking mode and leaves it there. Do not block in the
+// work (PQexec …): that would stop the whole loop.
 //
-// Two things are done in place all the same: looking up the server's name when a connection that
-// was lost during COMMIT is made anew, and cancelling a query that the work has left under way.
+// Two things block all the same: looking up the server's name for a reconnect after a connection
+// was lost during COMMIT, and cancelling a query that the work has left under way.
 [[nodiscard]] std::unique_ptr<async_transaction_port>
 make_async_postgres_transaction(pg_conn* connection, socket_waiter& waits,
                                 postgres_transaction_options options = {});
@@ -102,10 +103,10 @@ struct postgres_result_deleter {
 };
 using postgres_result = std::unique_ptr<pg_result, postgres_result_deleter>;
 
-// For work that does not block: flushes what was sent and waits for all that it gives, up to where
-// PQgetResult() gives null or a COPY begins. The connection must be in nonblocking mode, which it
-// is in the work. In a pipeline that is one statement, and nothing comes before PQpipelineSync or
-// PQsendFlushRequest.
+// For work that does not block: flushes what was sent and waits for all results, until
+// PQgetResult() returns null or a COPY begins. The connection must be in nonblocking mode; it is
+// while the work runs. In a pipeline, one call waits for one statement, and the server answers only
+// after PQpipelineSync or PQsendFlushRequest.
 [[nodiscard]] task<std::vector<postgres_result>> all_results(pg_conn* connection,
                                                              socket_waiter& waits);
 

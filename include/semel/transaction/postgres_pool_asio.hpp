@@ -12,9 +12,9 @@
 //   auto op  = semel::async_transact<order>(engine, pool, std::move(request), std::move(work));
 //   auto out = co_await std::move(op);
 //
-// As with a connection of one's own (semel/transaction/asio.hpp), work that needs nothing of what
-// its statements give is a plain function that leaves them in libpq's pipeline. Keep op and
-// co_await apart, and name request and work first: g++ 12.
+// As on a connection of your own (semel/transaction/asio.hpp), work that does not need the answers
+// of its statements is a plain function that leaves the statements in libpq's pipeline. Keep op and
+// co_await apart, and name request and work first (g++ 12).
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -29,8 +29,8 @@
 
 namespace semel {
 
-// The executor's context outlives the pool. One of several threads needs no strand, but callers and
-// connections that share a thread do without switching: one pool for each loop is quickest.
+// The executor's context outlives the pool. An executor of several threads needs no strand. One
+// pool for each loop is fastest, because callers and connections then share a thread.
 inline postgres_pool make_postgres_pool(const boost::asio::any_io_executor& executor,
                                         const std::vector<pg_conn*>& connections,
                                         postgres_pool_options options = {}) {
@@ -40,7 +40,7 @@ inline postgres_pool make_postgres_pool(const boost::asio::any_io_executor& exec
 
 namespace detail {
 
-// Work, and the call it belongs to.
+// The work of a call, and the call's place in the pool.
 template <class Work> class pooled_work {
 public:
     pooled_work(std::shared_ptr<pooled_connection> on, Work work)
@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    std::shared_ptr<pooled_connection> on_; // shared with nobody: work must be copyable
+    std::shared_ptr<pooled_connection> on_; // not shared; but work must be copyable
     Work work_;
 };
 

@@ -23,23 +23,24 @@ namespace semel {
 
 struct sqlite_transaction_options {
     std::string table_prefix = "semel_";
-    // SQLite locks the file, not the key. How long transact() waits for other writers:
+    // How long transact() waits for other writers. SQLite locks the whole file, not the key.
     duration lock_wait = std::chrono::seconds{5};
-    // The same where the request does not wait: long enough for a commit or two of others, so that
-    // only somebody who stays in a transaction makes the answer "in progress".
+    // The same for requests with wait_mode::answer. Long enough for one or two commits of other
+    // writers, so that only a writer that stays in its transaction leads to "in progress".
     duration lock_answer = std::chrono::milliseconds{250};
 };
 
-// Used by one thread at a time, like the connection, which must outlive it. Cheaper when it is kept
-// for many transactions: its statements are prepared once.
+// Use it on one thread at a time, like the connection. The connection must outlive it. Keep it for
+// many transactions: its statements are then prepared only once.
 //
 // begin() and join() refuse what cannot keep the promise (errc::unsupported): synchronous below
-// FULL, a journal in memory or switched off, further files attached. join() is best used in a
-// transaction that was started with BEGIN IMMEDIATE; one that has only read so far is promoted by
-// lock(), and that fails (errc::conflict: roll back, begin again) if somebody wrote meanwhile.
+// FULL, a journal in memory or switched off, further files attached. Start a transaction for join()
+// with BEGIN IMMEDIATE. If a transaction has only read so far, lock() turns it into one that
+// writes. That fails (errc::conflict: roll back, begin again) if another connection has written
+// meanwhile.
 //
 // SQLite rolls DDL back like anything else, so the work may run it. The work must not end the
-// transaction, nor roll back to a savepoint from before: errc::transaction_broken.
+// transaction or roll back to a savepoint from before the work: errc::transaction_broken.
 class sqlite_transaction final : public transaction_port {
 public:
     explicit sqlite_transaction(sqlite3* connection, sqlite_transaction_options options = {});
