@@ -26,8 +26,8 @@ semel::verdict<std::string> ship(semel::execution& run, warehouse& at) {
         ++at.charges;
         return "charge for " + run.child_key("payment");
     });
-    // The carrier did not answer: nobody knows whether there is a parcel. Under the policy `retry`
-    // the next caller takes over at once; under `hold` an operator would decide.
+    // The carrier did not answer: it is not known whether there is a parcel. Under the policy
+    // `retry` the next caller takes over at once; under `hold` an operator would decide.
     if (run.attempt() == 1) return semel::unknown();
     ++at.parcels;
     return "parcel from " + shelf + ", " + charge;

@@ -45,8 +45,8 @@ pid_t spawn(const std::vector<std::string>& arguments, int channel) {
     return id;
 }
 
-// A number that is not a child of ours any more must never be signalled: it may be somebody else's,
-// and -1 is everybody's.
+// Never signal a number that is no child of ours any more: it may belong to another process, and -1
+// means all processes.
 void signal_child(pid_t id, int what) {
     SEMEL_ASSERT(id > 0);
     if (::kill(id, what) != 0) fail(errno, "cannot signal the second instance");
@@ -112,7 +112,7 @@ void child_process::pause() {
     int status = 0;
     if (waitpid(id_, &status, WUNTRACED) != id_) fail(errno, "waitpid");
     if (WIFSTOPPED(status)) return;
-    id_ = -1; // its number may be somebody else's by now
+    id_ = -1; // its number may belong to another process by now
     throw std::runtime_error{"the second instance ended early"};
 }
 

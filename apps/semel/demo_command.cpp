@@ -35,7 +35,7 @@ void play(const demo_options& options) {
     if (judge(all) != judgement::as_promised) throw CLI::RuntimeError{1};
 }
 
-// Says so and waits to be told to go on. Nobody there any more: nothing left to do.
+// Prints that this point is reached and waits for a line. If the input has ended, ends the process.
 void stop_here() {
     std::cout << "reached" << std::endl;
     std::string line;

@@ -25,8 +25,7 @@ struct order_request {
 std::int64_t naive_order(world& in, const order_request& what);
 std::int64_t naive_payment(world& in, const order_request& what);
 
-// On the shop's own file. Payments have a short lease, so that nobody has to wait long for the
-// take-over.
+// On the shop's own file. Payments have a short lease, so that the take-over comes soon.
 [[nodiscard]] engine make_engine(const world& in);
 
 // The work puts an order into the shop's table, under a lease.

@@ -1,4 +1,4 @@
-// An owner that stands still for longer than its lease, and wakes up when somebody else is done.
+// An owner that stands still for longer than its lease, and wakes up when another owner is done.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -12,8 +12,8 @@ namespace semel::app::demo {
 
 namespace {
 
-// A process that is paused while it writes keeps the file's write lock, and everybody waits for it;
-// this scene is about one that is paused while it works.
+// A process that is paused while it writes keeps the file's write lock, and all others wait for it.
+// This scene is about a process that is paused while it works.
 void pause_at_work(child_process& owner, database& file) {
     for (int tries = 0; tries < 1'000; ++tries) {
         owner.pause();

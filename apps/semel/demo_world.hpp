@@ -25,7 +25,7 @@ public:
     // Runs one statement; the first column of its first row, if there is one. Throws on errors.
     std::optional<std::int64_t> run(const std::string& sql,
                                     const std::vector<std::string>& parameters = {});
-    // Does somebody hold the file's write lock right now?
+    // Is the file's write lock held right now?
     [[nodiscard]] lock_state write_lock();
     [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
 

@@ -24,7 +24,7 @@ void print(const migration_report& did, migrate_mode mode) {
         std::cout << (mode == migrate_mode::dry_run ? "-- " : "") << "up to date: version "
                   << did.to << '\n';
     } else if (mode == migrate_mode::dry_run) {
-        // In one transaction, whoever runs it by hand.
+        // The printed SQL is one transaction, also when it is run by hand.
         std::cout << "BEGIN;\n" << did.sql << "COMMIT;\n";
     } else if (did.from == 0) {
         std::cout << "created: version " << did.to << '\n';

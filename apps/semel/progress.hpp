@@ -35,7 +35,7 @@ private:
     std::atomic<std::uint64_t> done_ = 0;
     std::mutex mutex_;
     std::condition_variable_any changed_;
-    std::jthread thread_; // none where nobody looks
+    std::jthread thread_; // not started if the output is no terminal
 };
 
 } // namespace semel::app

@@ -38,7 +38,7 @@ public:
     // Where the console is; empty: nowhere.
     [[nodiscard]] std::string console_url() const;
     [[nodiscard]] duration drain_time() const { return config_.server.drain; }
-    // Not ready any more, nobody waits, what is under way ends. Blocks.
+    // Stops being ready, ends all waiting, and waits for running requests. Blocks.
     [[nodiscard]] edge::drained drain();
 
 private:
@@ -55,7 +55,7 @@ private:
     // In the order in which they depend on each other.
     const config::config config_;
     const std::shared_ptr<logger> log_;
-    const std::shared_ptr<runtime> timers_; // shared by nobody else; see the center's contract
+    const std::shared_ptr<runtime> timers_; // not shared further; see the center's contract
     store_meters meters_;
     const std::shared_ptr<config::live_tokens> tokens_; // shared with the gateway and the center
     counter tokens_read_, tokens_not_read_;

@@ -19,7 +19,7 @@ constexpr std::size_t step = 128;
 constexpr std::size_t largest = 4096;
 constexpr std::size_t most = 64; // of each size
 
-// Frames that nobody uses, one below the other.
+// Free frames, one below the other.
 class pile {
 public:
     [[nodiscard]] void* take() noexcept {

@@ -8,9 +8,9 @@
 
 namespace semel {
 
-// Condition variables wait by a clock that stands still while the machine is suspended; ours goes
-// on. So a long wait is cut into stretches: after a resume nobody is late by more than one of them,
-// and an idle process wakes up once a second at most.
+// Condition variables wait by a clock that stands still while the machine is suspended. local_clock
+// goes on. So a long wait is cut into stretches: after a resume no wait ends later than by one
+// stretch, and an idle process wakes up once a second at most.
 inline duration stretch(duration left) {
     return std::min<duration>(left, std::chrono::seconds{1});
 }

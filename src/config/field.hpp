@@ -1,5 +1,5 @@
-// One key of the configuration, bound to the place its value goes to. Everything that is to be said
-// about a key (type, default, meaning, how it is read and shown) is said once, here.
+// One key of the configuration, bound to the place its value goes to. Everything about a key (type,
+// default, meaning, how it is read and shown) is said once, here.
 #pragma once
 
 #include <cstddef>

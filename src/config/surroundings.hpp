@@ -18,7 +18,7 @@ struct surroundings {
 // The real ones, as they are at this moment.
 [[nodiscard]] surroundings this_process();
 
-// A text that is not shown to anybody: what was written in the file, and what it stands for.
+// A text that is never shown: what was written in the file, and what it stands for.
 struct secret {
     std::string written = {}; // "file:/path", "env:NAME", or the text itself where that is allowed
     std::string text = {};

@@ -33,8 +33,8 @@ struct token_line {
 [[nodiscard]] result<std::vector<token_line>> parse_tokens(std::string_view text,
                                                            const std::string& name);
 
-// What anybody else on the machine could do with the file. Who can write it can let himself in; who
-// can read it learns hashes, names and scopes only.
+// What other users of the machine could do with the file. With the right to write they can add a
+// token of their own; with the right to read they learn hashes, names and scopes only.
 enum class exposure : std::uint8_t { none, readable, writable };
 
 struct token_file {

@@ -18,7 +18,7 @@ using std::chrono::hours;
 using std::chrono::microseconds;
 using std::chrono::seconds;
 
-// The one claim among many answers to the same begin; everybody else must have been told of it.
+// The one claim among many answers to the same begin. All other answers must name it.
 claim only_claim(const std::vector<answer>& got) {
     std::vector<claim> claims;
     for (const auto& one : got) {

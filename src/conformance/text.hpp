@@ -1,4 +1,4 @@
-// Commands, answers and records for the eyes of whoever reads a failed test.
+// Commands, answers and records as text, for readers of a failed test.
 #pragma once
 
 #include <optional>

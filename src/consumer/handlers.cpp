@@ -24,8 +24,8 @@ void run_noting(work& what, const received& message, execution& run, handled& no
     }
 }
 
-// A message that has killed its consumers is not run again, unless somebody has put it into the
-// stream anew. Asked in place of the work: what the record says of the message comes first.
+// A message that has killed its consumers is not run again, unless it was put into the stream
+// again. This is called in place of the work, so that the record's answer comes first.
 void refuse_killer(const received& message, std::uint32_t attempts_max, handled& note) {
     if (note.attempts <= attempts_max || message.deliveries <= 1) return;
     note.error = "has been begun too often without an end";

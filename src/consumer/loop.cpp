@@ -136,7 +136,7 @@ void loop::ask_again(std::span<const received> batch, std::vector<handled>& got,
     }
 }
 
-// A pause may be longer than the broker waits before it gives the batch to somebody else.
+// A pause may be longer than the broker waits before it gives the batch to another consumer.
 void loop::hold(const std::stop_token& stop, duration length) {
     const duration slice = options_.claim_after / 3;
     while (length > duration::zero() && !stop.stop_requested()) {

@@ -1,4 +1,4 @@
-// Fetch, handle, settle; what comes of messages is decided here, for every broker alike.
+// Fetch, handle, settle. The loop decides about messages in the same way for every broker.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace semel::consumer {
 
-// What becomes of a message that came to this. Pure.
+// What to do with a message that was handled like this. Pure.
 [[nodiscard]] disposal dispose(const handled& of, const received& message,
                                const consumer_options& options);
 
@@ -26,8 +26,8 @@ public:
 private:
     void work_off(const std::stop_token& stop);
     [[nodiscard]] std::vector<handled> handle(std::span<const received> batch);
-    // Those the store could not tell about are asked for again, here: a store that is away must
-    // not use up a message's deliveries.
+    // Handles messages again for which the store was unavailable: a store that is away must not use
+    // up a message's deliveries.
     void ask_again(std::span<const received> batch, std::vector<handled>& got,
                    const std::stop_token& stop);
     void hold(const std::stop_token& stop, duration length);

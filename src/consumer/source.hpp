@@ -13,7 +13,7 @@
 
 namespace semel::consumer {
 
-// What is to become of a message.
+// What the broker must do with a message.
 struct disposal {
     enum class kind : std::uint8_t { acknowledge, again, park } what = kind::acknowledge;
     duration after = {};        // again
@@ -29,17 +29,17 @@ public:
     source& operator=(const source&) = delete;
     virtual ~source() = default;
 
-    // Connects if need be and waits a little for messages; none is no failure.
+    // Connects if need be and waits a little for messages. An empty answer is no failure.
     virtual result<void> fetch(std::size_t messages_max, duration patience) = 0;
     [[nodiscard]] virtual std::span<const received> batch() const = 0;
 
-    // One disposal per message of the batch. A failure leaves it to the broker to deliver again.
+    // One disposal per message of the batch. After a failure the broker delivers again.
     virtual result<void> settle(std::span<const disposal> what) = 0;
 
-    // The batch is still being worked on: nobody else may have it yet.
+    // The batch is still running: the broker must not give it to another consumer yet.
     virtual void keep() = 0;
 
-    // Nothing more is fetched: what is held back is given to others.
+    // Nothing more is fetched: messages that are held back go to other consumers.
     virtual void finish() = 0;
 };
 

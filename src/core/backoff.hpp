@@ -13,7 +13,7 @@ struct backoff_options {
     duration last = std::chrono::milliseconds{200};
 };
 
-// Pure but for its own state; the seed makes it repeatable.
+// Pure, apart from its own state. The seed makes it repeatable.
 class backoff {
 public:
     backoff(backoff_options options, std::uint64_t seed) : options_(options), seed_(seed) {}

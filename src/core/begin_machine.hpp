@@ -14,7 +14,7 @@ namespace semel {
 
 struct begin_options {
     commands::begin what = {};
-    // Until when a repeat may wait for somebody else's result; in the past: not at all.
+    // Until when a repeat may wait for another caller's result; in the past: not at all.
     local_time wait_until = {};
     // Until when a store that cannot answer is asked again.
     local_time patience_until = {};
@@ -28,8 +28,8 @@ namespace begin_steps {
 struct ask {
     command what;
 };
-// Somebody else works on it, or the store is away: wake up by on_timer, at `until` or as soon as
-// there is news. `hint` is how long a caller who does not want to wait should stay away.
+// Another caller is running the work, or the store is away: call on_timer at `until` or as soon as
+// there is news. `hint` is how long a caller that does not wait should stay away.
 struct wait {
     local_time until = {};
     duration hint = {};

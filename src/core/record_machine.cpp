@@ -111,7 +111,7 @@ applied begin_over_failed(const record& shown, commands::begin&& what, const ins
     return start(&shown, std::move(what), at, answers::start_kind::retried);
 }
 
-// Last writer wins, but never over somebody at work, and never over what an operator must settle.
+// Last writer wins, but never over a running attempt or a record that an operator must settle.
 applied overwrite(const record& shown, commands::begin&& what, const instant& at) {
     if (!finished(shown)) {
         if (!lapsed(shown, at.now)) {
@@ -165,7 +165,7 @@ applied completed(const record& before, commands::complete&& what, const instant
 
 applied on(commands::complete&& what, const record* before, const record* shown,
            const instant& at) {
-    // No lease check: if nobody took over, a late completion is right.
+    // No lease check: if no other attempt took over, a late completion is right.
     if (working(before, what.by)) return completed(*before, std::move(what), at);
     // Already stored by this very attempt: its acknowledgement was lost on the way.
     if (held_by(before, what.by) && before->state == record_state::succeeded) {

@@ -106,7 +106,7 @@ applied on(commands::resolve&& what, const record* before, const record* shown, 
     }
     auto made = rewritten(*before, at);
     record& after = *made.after;
-    // A fence of its own and nobody as owner: a paused owner that wakes up later is fenced off.
+    // A fence of its own and no owner: a paused owner that wakes up later is fenced off.
     after.holder = {.fence = next_fence(before, at), .owner = {}};
     after.expires_at = at.now + what.retention;
     made.said = answers::resolved{.fence = after.holder.fence};

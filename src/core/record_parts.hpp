@@ -28,7 +28,7 @@ namespace semel::record_parts {
 [[nodiscard]] applied fenced(const record* shown);
 [[nodiscard]] answers::in_progress busy(const record& shown, time_point retry_at);
 
-// The commands of operators and of the sweeper. `shown` is what anybody may see of `before`.
+// The commands of operators and of the sweeper. `shown` is what callers may see of `before`.
 [[nodiscard]] applied on(commands::resolve&& what, const record* before, const record* shown,
                          const instant& at);
 [[nodiscard]] applied on(commands::remove&& what, const record* before, const record* shown,

@@ -127,7 +127,7 @@ void attempt::on_started(begin_steps::run&& run) {
     run_work();
 }
 
-// The answer has taken longer than the lease it gave: somebody else may be at work by now.
+// The answer has taken longer than the lease it gave: another attempt may be running by now.
 void attempt::end_unrun() {
     stage_ = stage::completing;
     own_ =
@@ -181,8 +181,8 @@ void attempt::on_work_end(detail::work_end&& end) {
     carry(std::move(made.what));
 }
 
-// The end of the attempt, to the store. An exception on this way must not leave the lease behind:
-// it would be renewed up to processing_max, and nobody is at work.
+// Sends the end of the attempt to the store. An exception here must not leave the lease behind:
+// it would be renewed up to processing_max, although no work is running.
 void attempt::carry(command&& what) {
     try {
         send_end(std::move(what));

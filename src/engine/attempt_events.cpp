@@ -74,7 +74,7 @@ void attempt::on_timer() {
     perform(complete_->on_timer());
 }
 
-// Somebody in another process holds the record: the store may hear of the end before the next poll.
+// Another process holds the record: the store may hear of the end before the next poll.
 void attempt::listen() {
     if (watch_ != nullptr || core_->hears == nullptr) return;
     watch_ = core_->hears->watch(plan_.id, [weak = weak_from_this()] {

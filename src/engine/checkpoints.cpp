@@ -84,7 +84,7 @@ void attempt::record_async(std::string name, std::string data,
             [self = shared_from_this(), kept = std::move(kept),
              done = std::move(done)](auto got) mutable {
                 auto stored = got ? step_answer(*got) : result<void>{std::move(got).error()};
-                // The work waits for `done`, so nobody else looks at the steps now.
+                // The work waits for `done`, so no other thread uses the steps now.
                 if (stored) self->started_.checkpoints.push_back(std::move(*kept));
                 done(std::move(stored));
             });

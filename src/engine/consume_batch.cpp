@@ -152,7 +152,7 @@ public:
     void run_all(unique_function<void(std::size_t, execution&)>& work) {
         for (auto& one : items_) {
             if (!one.running) continue;
-            // Lost while the items before it ran: somebody else may be at it by now.
+            // Lost while the items before it ran: another attempt may be running by now.
             if (one.it->stop_token().stop_requested()) {
                 one.end = one.it->never_ran();
                 continue;

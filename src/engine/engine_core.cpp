@@ -121,7 +121,8 @@ std::shared_ptr<detail::cancellable> engine_core::start(request what, engine::st
         call_back("done", [&] { done(unavailable(std::move(made).error())); });
         return nullptr;
     }
-    // Not in one block with its count: timers that nobody needs any more hold on to the count.
+    // Not std::make_shared: obsolete timers keep the control block, and with it the attempt's
+    // memory.
     const std::shared_ptr<attempt> one{
         new attempt{*this, *std::move(made), std::move(work), std::move(done)}};
     one->begin();
@@ -147,7 +148,7 @@ void engine_core::on_callback_threw(std::string_view which,
 }
 
 owner_id engine_core::new_owner() {
-    return {.high = runtime->random(), .low = runtime->random() | 1}; // all zero is nobody
+    return {.high = runtime->random(), .low = runtime->random() | 1}; // all zero means no owner
 }
 
 time_point engine_core::client_clock() const {

@@ -25,7 +25,7 @@ class attempt;
 struct flight {
     enum class phase : std::uint8_t {
         asking,  // the store has not answered the leader's begin yet, or cannot answer any more
-        polling, // somebody outside this process holds the record
+        polling, // another process holds the record
         running, // the leader's own work runs, or its end is on the way to the store
     };
 
@@ -56,15 +56,14 @@ public:
     };
     [[nodiscard]] joined join(attempt& who, local_time now);
 
-    // The leader's claim is acknowledged. Followers who do not want to wait are told so.
+    // The leader's claim is acknowledged. Answers the followers that do not want to wait.
     void running(attempt& leader, const std::optional<fingerprint>& content, duration lease);
     // The store cannot answer the leader now.
     void asking(attempt& leader, const failure& trouble);
-    // Somebody else holds the record, said the store when it was asked at `heard_at`; the leader
-    // polls.
+    // Another process holds the record, as the store answered at `heard_at`; the leader polls.
     void polling(attempt& leader, local_time worth_asking_at, local_time heard_at);
     using followers = std::vector<std::shared_ptr<attempt>>;
-    // The flight is over; every follower is owed the news.
+    // The flight is over. Returns the followers, which must all get the news.
     [[nodiscard]] followers end(attempt& leader);
     void tell(const followers& whom, const raw_outcome& news);
     // The leader goes, the question stays open: the next waiting follower leads.

@@ -7,7 +7,7 @@ namespace semel {
 
 namespace {
 
-// Time to notice and stop before the store may give the record to somebody else.
+// Time to notice and stop before the store may give the record to another attempt.
 duration margin(duration term) {
     return term / 10;
 }
@@ -187,7 +187,7 @@ void lease_keeper::on_reply(const std::shared_ptr<lease>& one, local_time sent_a
 void lease_keeper::lose(lease& one) {
     one.lost = true;
     lost_.fetch_add(1, std::memory_order_relaxed);
-    if (!one.stop.stop_possible()) return; // nobody has asked for the token
+    if (!one.stop.stop_possible()) return; // the work has not asked for the token
     runtime_.post([stop = one.stop]() mutable { stop.request_stop(); });
 }
 

@@ -157,7 +157,7 @@ ending end(detail::threw_end&& threw, const plan& what, const answers::started& 
                     .by = started.by,
                     .attempt = started.attempt,
                     .thrown = threw.thrown};
-    // The record is, or may soon be, somebody else's: say nothing about it but "I am gone".
+    // Another attempt has the record, or may soon have it: only say that this attempt has ended.
     if (is_lease_lost(threw.thrown)) {
         return {.what = commands::abandon{.by = started.by},
                 .own = std::move(own),
@@ -204,7 +204,7 @@ raw_outcome unavailable(failure why) {
 }
 
 raw_outcome winners(const answers::fenced_off& fenced, const plan& what, time_point now) {
-    // Nobody's any more: whoever asks next decides.
+    // The record is gone: the next request decides.
     if (!fenced.current) return {.kind = outcome_kind::in_progress};
     const record& it = *fenced.current;
     // A result is only given for an equal fingerprint.

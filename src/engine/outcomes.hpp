@@ -33,7 +33,7 @@ namespace semel {
 struct ending {
     command what;    // for the store
     raw_outcome own; // for the caller, once the store has acknowledged; without the body
-    enum class next : std::uint8_t { settled, open } then; // open: somebody else may run it now
+    enum class next : std::uint8_t { settled, open } then; // open: another attempt may run now
 };
 // Throws nothing: if there is no memory to say how the work ended, its end is unknown.
 [[nodiscard]] ending ending_of(detail::work_end&& end, const plan& what,

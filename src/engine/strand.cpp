@@ -9,7 +9,7 @@ namespace semel {
 void strand::post(task what) {
     std::unique_lock lock{mutex_};
     if (!busy_) {
-        // Nobody is before it, so it need not be queued.
+        // No task is before it, so it need not be queued.
         busy_ = true;
         return run_all(lock, run_one(what, lock));
     }

@@ -38,7 +38,7 @@ private:
     std::mutex mutex_;
     std::condition_variable posted_;
     // Guarded by mutex_.
-    std::list<task> tasks_; // not a deque, which allocates even while nobody posts
+    std::list<task> tasks_; // not a deque, which allocates even while it is empty
     bool busy_;             // some thread runs tasks, or serves
     bool served_;           // that thread is a blocking caller's
 };

@@ -193,7 +193,7 @@ task<transaction_flow::next> transaction_flow::try_once() {
     co_return next::end;
 }
 
-// The COMMIT has failed, which may mean that nobody has heard how it went.
+// The COMMIT has failed, or its answer was lost: then its result is not known.
 task<transaction_flow::next> transaction_flow::settle(const transaction_pass& one, failure why) {
     if (why.possible == effect::none) {
         static_cast<void>(co_await port_.rollback());

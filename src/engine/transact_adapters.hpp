@@ -59,7 +59,7 @@ private:
 class transaction_work {
 public:
     virtual ~transaction_work() = default;
-    // In place. Nothing: not this one, it is to be started and says later how it has ended.
+    // Runs the work in place. Returns nothing for work that must be started, and ends later.
     virtual std::optional<detail::work_end> run(execution& /*handed*/) { return std::nullopt; }
     virtual void start(execution& /*handed*/, unique_function<void(detail::work_end)> /*done*/) {}
 };

@@ -10,7 +10,7 @@ namespace semel {
 
 namespace {
 
-// Whether such work is to be run at all, only a look can tell.
+// Only a look-up can tell whether such work must run at all.
 failure not_this_way() {
     return {.code = errc::conflict, .possible = effect::none};
 }
@@ -94,7 +94,7 @@ task<result<void>> transaction_pass::write_failure() {
     const record* before = locked.stored ? &*locked.stored : nullptr;
     applied begun = apply(before, begin_of(plan_, owner_), locked.at);
     const auto* started = std::get_if<answers::started>(&begun.said);
-    if (started == nullptr) co_return result<void>{}; // somebody else has decided meanwhile
+    if (started == nullptr) co_return result<void>{}; // another caller has decided meanwhile
     auto fail = std::get<commands::fail>(ending_->what);
     fail.by = started->by;
     const applied done = apply(&*begun.after, std::move(fail), locked.at);

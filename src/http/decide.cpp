@@ -65,7 +65,7 @@ refusal refuse_stranger(const gate& by, const route& how) {
                 .detail = "answers of this operation belong to their principal: send " + names});
 }
 
-// The request is to be protected: for whom?
+// The request must be protected: finds its tenant and makes the call.
 decision claim(const gate& by, const route& how, const request_head& head, peer_trust peer,
                std::optional<sent_key>&& key) {
     auto tenant = tenant_of(by.options().tenants, head.headers, peer);

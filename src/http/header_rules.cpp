@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 14> hop_by_hop = {"Connection",
                                                          "Content-Length",
                                                          "Trailers"};
 
-// Of the moment, of one client, or of one request: wrong or dangerous in anybody else's answer.
+// Of the moment, of one client, or of one request: wrong or dangerous in the answer to another one.
 constexpr std::array<std::string_view, 37> momentary = {
     "Age",
     "Authentication-Info",

@@ -9,8 +9,8 @@
 
 namespace semel::http {
 
-// Concerns one connection only, whether or not Connection names it. Content-Length is among them:
-// framing is made anew at every hop.
+// Whether a header concerns one connection only, whether or not Connection names it. Content-Length
+// is such a header: every hop frames the message itself.
 [[nodiscard]] bool is_hop_by_hop(std::string_view name);
 
 // Is it a member of Connection?

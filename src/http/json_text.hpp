@@ -8,7 +8,7 @@
 namespace semel::http {
 
 // Text in double quotes. Control bytes are escaped; bytes that are not UTF-8 become U+FFFD, since a
-// problem's detail may quote what somebody sent.
+// problem's detail may quote a client's bytes.
 [[nodiscard]] std::string json_quoted(std::string_view text);
 
 class json_object {

@@ -94,7 +94,7 @@ void add_part(fingerprint_builder& parts, const body_part& part, const digest_op
               int depth) {
     std::vector<std::pair<std::string, std::string>> lines;
     std::optional<fingerprint> inner;
-    // Of a part with several types nobody knows what it is, and each would be looked into.
+    // A part with several types is ambiguous, and each type would be parsed.
     const auto types =
         std::count_if(part.headers.begin(), part.headers.end(), [](const header& one) {
             return equal_ignoring_case(one.name, "Content-Type");

@@ -101,8 +101,8 @@ fingerprint token_table::digest() const {
     return fingerprint::raw(all);
 }
 
-// The first bytes of a hash choose where to compare: what their time might tell is the hash of a
-// token that somebody tries, which leads to no other token.
+// The first bytes of a hash choose where to compare. The time of that may reveal the hash of the
+// token that a client tries, and that leads to no other token.
 std::optional<grant> token_table::find(std::string_view token) const {
     return find(fingerprint::raw(token));
 }

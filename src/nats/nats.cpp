@@ -172,7 +172,7 @@ result<void> connection::connect_to(const std::string& server) {
         << natsOptions_SetAllowReconnect(raw, false)
         << natsOptions_SetFailRequestsOnDisconnect(raw, true)
         << natsOptions_SetName(raw, "semel")
-        // A server that reads nothing would hold up whoever publishes, for ever.
+        // Otherwise a server that reads nothing would block a publisher for ever.
         << natsOptions_SetWriteDeadline(raw, timeout.count());
     if (!options_.user.empty()) {
         all << natsOptions_SetUserInfo(raw, options_.user.c_str(), options_.password.c_str());

@@ -50,9 +50,9 @@ struct connection_options {
 // Is this a name that may be published to? No wildcards, blanks or empty parts.
 [[nodiscard]] bool is_subject(std::string_view name);
 
-// A connection that is made anew, with growing pauses, after it has been lost. libnats must not do
-// that by itself: it would keep what was published meanwhile and send it at some later time. One
-// thread at a time.
+// A connection that reconnects, with growing pauses, after it was lost. libnats must not do that by
+// itself: it would keep messages that were published meanwhile and send them later. One thread at a
+// time.
 class connection {
 public:
     explicit connection(connection_options options) : options_(std::move(options)) {}

@@ -28,7 +28,7 @@ struct store_url {
 // may be meant.
 [[nodiscard]] failure unknown_store(std::string_view url);
 
-// Takes parameters out of a URL one by one; what is left at the end nobody knows.
+// Takes parameters out of a URL one by one. Those that are left at the end are unknown.
 class url_parameters {
 public:
     explicit url_parameters(const store_url& url) : url_(url), left_(url.parameters) {}
@@ -41,12 +41,12 @@ public:
         if (auto value = take(name)) to = *std::move(value);
     }
 
-    // What nobody has taken so far; then nothing is left.
+    // The parameters that were not taken so far. Afterwards none is left.
     [[nodiscard]] std::vector<std::pair<std::string, std::string>> rest() {
         return std::exchange(left_, {});
     }
 
-    // The first thing that was wrong, or a parameter nobody took.
+    // The first mistake, or a parameter that was not taken.
     [[nodiscard]] result<void> finish() const;
 
 private:

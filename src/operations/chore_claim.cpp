@@ -8,7 +8,7 @@
 namespace semel {
 namespace {
 
-// Remembers how often it was asked; gone when nobody asks for a week.
+// How long the claim remembers the number of attempts after the last one.
 constexpr duration memory = std::chrono::hours{24 * 7};
 
 void append_sized(std::string& to, std::string_view part) {
@@ -17,7 +17,7 @@ void append_sized(std::string& to, std::string_view part) {
 }
 
 owner_id new_owner() {
-    return {.high = process_random(), .low = process_random() | 1}; // all zero is nobody
+    return {.high = process_random(), .low = process_random() | 1}; // all zero means no owner
 }
 
 } // namespace
@@ -65,7 +65,7 @@ result<void> chore_claim::give_up() {
     return end(commands::release{.by = by_});
 }
 
-// Fenced off or not: whoever has it now goes on.
+// A fenced-off claim is no error: the claim's new holder goes on.
 result<void> chore_claim::end(command how) {
     auto got = records_.call(id_, std::move(how), now_);
     if (!got) return std::move(got).error();

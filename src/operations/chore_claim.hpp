@@ -15,7 +15,7 @@ namespace semel {
 inline constexpr std::string_view chore_tenant = "semel";
 inline constexpr std::string_view chore_operation = "reconcile";
 
-// Whether a record is itself such a claim: nobody reconciles those.
+// Whether a record is itself such a claim. Reconcilers skip these.
 [[nodiscard]] bool is_chore(const record_id& id);
 
 // The record that claims `chore` ("ask", "alert") about this attempt of that record.
@@ -28,14 +28,14 @@ public:
     chore_claim(store& records, record_id id, std::optional<time_point> now)
         : records_(records), id_(std::move(id)), now_(now) {}
 
-    // False: somebody else is at it, has done it, or it is not due again yet.
+    // False: another instance does the chore or has done it, or the chore is not due again yet.
     [[nodiscard]] result<bool> take(duration lease);
     // From 1; how often it has been taken.
     [[nodiscard]] std::uint32_t attempt() const { return attempt_; }
 
-    // Done, and not to be done again for so long.
+    // The chore is done, and must not be done again before `retention` is over.
     [[nodiscard]] result<void> done_for(duration retention);
-    // May be done again after that.
+    // The chore may be done again after `delay`.
     [[nodiscard]] result<void> again_after(duration delay);
     // As if it had never been taken.
     [[nodiscard]] result<void> give_up();

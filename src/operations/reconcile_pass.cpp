@@ -95,7 +95,7 @@ const reconcile_rule& reconcile_pass::rule_of(const record_id& id) const {
     return at == options_.operations.end() ? options_.defaults : at->second;
 }
 
-// Below this nobody has anything to do.
+// Records that lapsed more recently need no action.
 duration reconcile_pass::first_alert() const {
     const auto first = [](const reconcile_rule& rule) {
         return std::min(rule.alert_after, rule.settle_after);
@@ -138,7 +138,7 @@ void reconcile_pass::handle(const found_record& one) {
     if (lapsed_for(one.it, now_) >= rule.alert_after) tell(one);
 }
 
-// Asked by one instance at a time, and by nobody once it is settled.
+// One instance at a time asks. None asks once the record is settled.
 reconcile_pass::asked reconcile_pass::ask(const found_record& one, const reconcile_rule& rule) {
     chore_claim mine{records_, chore_id("ask", one), options_.now};
     const auto taken = mine.take(options_.probe_max);
@@ -154,7 +154,7 @@ reconcile_pass::asked reconcile_pass::ask(const found_record& one, const reconci
 
 reconcile_pass::asked reconcile_pass::judge(const found_record& one, const reconcile_rule& rule,
                                             bool& conclusive) {
-    // Between the search and the claim somebody else may have settled it.
+    // The record may have been settled between the search and the claim.
     auto seen = records_.call(one.id, commands::lookup{}, options_.now);
     if (!seen) return failed(seen.error()), asked::open;
     const auto& current = std::get<answers::found>(seen->said).current;

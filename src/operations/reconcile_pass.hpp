@@ -11,10 +11,10 @@
 
 namespace semel {
 
-// What is to be done about a record that lapsed so long ago.
+// What to do about a lapsed record.
 enum class stuck_duty : std::uint8_t {
     nothing, // not for long enough
-    tell,    // an operator or its client decides: somebody should know
+    tell,    // an operator or its client decides: an alert is due
     ask,     // its probe is due
 };
 

@@ -13,8 +13,9 @@ namespace {
 
 // Full looks at a shard take at most this share of the time.
 constexpr int rescan_share = 10;
-// A look that has not come to the end of its shard by so many times `rescan` begins anew all the
-// same: what comes in faster than it is delivered must not keep keys waiting whose time has come.
+// A look begins again after so many times `rescan`, even if it has not reached the end of its
+// shard. Otherwise, if rows come in faster than they are delivered, keys whose retry is due would
+// wait.
 constexpr int look_rescans_max = 30;
 
 class ordered_worker final : public worker {
@@ -35,20 +36,20 @@ public:
         leave();
     }
 
-    // Says that this one is alive, renews its shards and looks around.
+    // Reports that this relay is alive, renews its shards and reads what other relays have.
     void keep(table& with) override {
         if (local_clock::now() < attend_at_) return;
         const std::lock_guard attending{attending_};
         if (has_left_) return;
         const local_time sent = local_clock::now();
-        // Applications may append to more shards than this relay was told of.
+        // Applications may append to more shards than this relay's options name.
         const auto used = with.shards_used();
         if (!used) return;
         const std::int32_t shards = std::max(options().shards, *used);
         auto seen = with.attend(owner_, shards, options().lease);
-        if (!seen) return; // and tried again soon; until then the lease runs
+        if (!seen) return; // tried again soon; until then the lease runs
         attend_at_ = sent + options().lease / 3;
-        // Shards are handed over sooner than leases lapse.
+        // Looks are more frequent than leases lapse, so that shards are handed over soon.
         attend_at_ = std::min(attend_at_, sent + std::chrono::seconds{2});
         const std::lock_guard lock{mutex_};
         seen_ = *std::move(seen);
@@ -60,18 +61,18 @@ private:
     struct owned_shard {
         shard_lock lock;
         local_time taken_at = {};
-        std::uint64_t taken_look = 0; // what was seen before does not tell about it
+        std::uint64_t taken_look = 0; // looks before this one say nothing about the shard
         shard_line line = {};
         settlement last = {};
         local_time rescan_at = {};
-        std::size_t careful = 0; // so many rows are tried one at a time
+        std::size_t careful = 0; // how many rows are still to try one at a time
         bool at_end = false;     // the last read had nothing more
-        bool whole_look = false; // the line began at the start of the shard and came to its end
+        bool whole_look = false; // the look began at the start of the shard and reached its end
     };
 
     // ---- which shards -------------------------------------------------------------------------
 
-    // Whether shards came or went.
+    // True if shards came or went.
     bool adjust() {
         shards_seen seen;
         std::uint64_t look = 0;
@@ -87,7 +88,7 @@ private:
         const std::size_t fair = (seen.shards + relays - 1) / relays;
         bool any = false;
         while (owned_.size() > fair) any = give_one() || any;
-        // What is ours by the table's word only was taken by a call whose answer was lost.
+        // Shards that only the table calls ours were taken by a call whose answer was lost.
         seen.free.insert(seen.free.end(), seen.own.begin(), seen.own.end());
         for (const std::int32_t shard : seen.free) {
             if (owned_.size() >= fair) break;
@@ -109,7 +110,7 @@ private:
 
     owned_map::iterator lose(owned_map::iterator at) {
         metrics().lost.add();
-        // If it is ours after all, it shall not stay so unseen.
+        // The table may still have the shard as ours. This relay does not deliver it any more.
         static_cast<void>(table_->give_back(at->second.lock));
         log_warning(shared_.log, "outbox: a shard was lost; rows may be delivered again",
                     {{"shard", at->first}});
@@ -137,7 +138,7 @@ private:
         const auto at = std::prev(owned_.end());
         settle(at->second);
         const auto given = table_->give_back(at->second.lock);
-        if (!given) failed(given.error()); // it lapses by itself
+        if (!given) failed(given.error()); // its lease lapses by itself
         owned_.erase(at);
         return true;
     }
@@ -145,14 +146,15 @@ private:
     void leave() {
         while (!owned_.empty()) give_one();
         {
-            // The keeper would announce this one again, and the others leave its share to nobody.
+            // Otherwise the keeper would announce this relay again, and the others would leave its
+            // share of the shards without an owner.
             const std::lock_guard attending{attending_};
             has_left_ = true;
         }
         if (const auto left = table_->leave(owner_); !left) failed(left.error());
     }
 
-    // A relay that ends when nothing is left has looked at its share of the shards to the end.
+    // With relay_until::empty: true if this relay has read its share of the shards to the end.
     [[nodiscard]] bool finished() {
         if (adjusted_ == 0) return false;
         return std::all_of(owned_.begin(), owned_.end(), [](const auto& one) {
@@ -161,10 +163,11 @@ private:
         });
     }
 
-    // Renewed lately enough to deliver: by the keeper, or by having been taken.
+    // True if the lease is fresh enough to deliver: the keeper has renewed it, or it was just
+    // taken.
     [[nodiscard]] bool safe(const owned_shard& on) {
         const std::lock_guard lock{mutex_};
-        // A look that has come since may say that it is somebody else's.
+        // A later look may say that another relay owns the shard.
         const bool told = on.taken_look < looks_;
         const bool ours =
             std::find(seen_.own.begin(), seen_.own.end(), on.lock.shard) != seen_.own.end();
@@ -212,22 +215,23 @@ private:
                 on.last.back.push_back({.row = row, .as = row_status::parked});
             }
         }
-        // An earlier answer that was lost may have settled some of them; only none at all is odd.
+        // An earlier call whose answer was lost may have settled some rows. Only zero is
+        // suspicious.
         if (asked > 0 && got->done == 0) return outcome::lost;
         const bool delivered = on.careful > 0 ? deliver_one(on) : deliver_some(on);
         return delivered || !on.last.empty() || !on.at_end ? outcome::busy : outcome::idle;
     }
 
-    // From the start again where it is time: late commits, keys whose time has come, requeued ones.
+    // Reads from the start again when it is time: for late commits, due retries, requeued rows.
     bool begin_look(owned_shard& on) {
         const local_time now = local_clock::now();
         const bool reached = on.at_end && on.line.size() == 0;
-        // What came meanwhile lies behind the last row: no need to begin at the start for that.
+        // New rows lie behind the last one: no need to begin at the start for them.
         if (reached) on.at_end = false;
         const auto opens = on.line.opens();
         const bool due = now >= on.rescan_at || (opens && now >= *opens);
-        // Not before it was at the end: many keys that fail, at the head of the shard, would else
-        // keep it from ever reaching the rows behind them.
+        // Not before the end was reached: otherwise many failing keys at the head of the shard
+        // would keep the look from ever reaching the rows behind them.
         const bool through = on.whole_look || on.rescan_at == local_time{} ||
                              now >= on.rescan_at + options().rescan * look_rescans_max;
         if (!due || !through) return true;
@@ -255,14 +259,14 @@ private:
         return true;
     }
 
-    // The last owner was gone without a word: one of these rows may be why. Each is counted before
-    // it is tried, and alone.
+    // The last owner may have crashed on one of these rows. Each attempt is counted before the row
+    // is tried, alone.
     bool deliver_one(owned_shard& on) {
         std::vector<message> batch = on.line.take(1);
         if (batch.empty()) return false;
         --on.careful;
         message& one = batch.front();
-        // A blocked key is tried for ever, and has been tried often if the sink was away for long.
+        // A blocked key is tried for ever, and has many attempts if the sink was away for long.
         const bool bounded = options().on_failure != key_policy::block;
         if (bounded && one.attempts >= options().retry.attempts_max) {
             judge(on, one,
@@ -281,7 +285,7 @@ private:
         }
         metrics().acked.add(counted.done.size());
         if (got->done == 0) {
-            on.rescan_at = {}; // it was not counted: the shard is somebody else's, or the row gone
+            on.rescan_at = {}; // not counted: another owner, or no row
             return false;
         }
         ++one.attempts;
@@ -311,7 +315,7 @@ private:
         if (options().on_failure == key_policy::park) on.line.park(of.event.key);
     }
 
-    // The key waits; its rows lie in the table, the failed one at their head.
+    // The key waits. Its rows stay in the table, the failed one first.
     void try_later(owned_shard& on, const message& of, const delivery& answer, std::int32_t tries) {
         metrics().retried.add();
         const std::int32_t attempts =
@@ -337,8 +341,8 @@ private:
     owned_map owned_;
     std::uint64_t adjusted_ = 0;
 
-    local_time attend_at_ = {}; // the keeper's
-    std::mutex attending_;      // held while the keeper speaks for this one
+    local_time attend_at_ = {}; // used by the keeper only
+    std::mutex attending_;      // held while the keeper reports for this relay
     bool has_left_ = false;     // guarded by attending_
 
     std::mutex mutex_;

@@ -1,4 +1,4 @@
-// Claims rows nobody else has, delivers them, and settles each batch with the claim of the next.
+// Claims free rows, delivers them, and settles each batch with the claim of the next.
 #include <algorithm>
 #include <map>
 #include <utility>

@@ -1,8 +1,8 @@
 // The rows of one shard that an ordered worker has read and not yet delivered. Pure.
 //
-// Only rows of keys that are not in trouble are kept. A key that fails is closed: its rows are
-// forgotten, for they are in the table, and it opens again when the shard is read from its start.
-// So what is here is always, key by key, the lowest rows there are.
+// The line keeps only rows of keys that are open. A key that fails is closed: the line forgets its
+// rows (they are in the table), and the key opens again when the shard is read from its start. So
+// the line always holds, for each key, the lowest rows that there are.
 #pragma once
 
 #include <deque>
@@ -19,25 +19,25 @@ namespace semel::outbox {
 
 class shard_line {
 public:
-    // The shard is about to be read from its start. Keys whose time has come are open again.
+    // Call it before the shard is read from its start: opens the keys whose retry is due.
     void restart(local_time now, std::vector<std::string> parked);
 
-    // Where to read on.
+    // The row after which to read on.
     [[nodiscard]] std::int64_t after() const { return after_; }
 
-    // What was read, in its order. Those of parked keys are returned: they are not to be read
-    // again.
+    // Adds rows that were read, in their order. Returns those of parked keys, which must not be
+    // read again.
     std::vector<std::int64_t> add(std::vector<message> rows);
 
     // Up to `most`, the lowest first.
     [[nodiscard]] std::vector<message> take(std::size_t most);
 
-    // The key does not go on before `until`.
+    // Closes the key until `until`.
     void close(const std::string& key, local_time until);
     void park(const std::string& key);
 
     [[nodiscard]] std::size_t size() const { return waiting_.size(); }
-    // When the first closed key can go on.
+    // When the first closed key can open.
     [[nodiscard]] std::optional<local_time> opens() const;
 
 private:

@@ -97,7 +97,7 @@ public:
 private:
     using maybe_reply = std::optional<reply>;
 
-    // The answer, if it is known here; else what `through` says is to be done afterwards.
+    // The answer, if it is known here. Otherwise `through` says what to do afterwards.
     maybe_reply enter(const record_id& id, const command& what,
                       const std::optional<time_point>& now, passage& through) {
         if (!concerns(what)) return std::nullopt;

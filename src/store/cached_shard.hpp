@@ -50,8 +50,8 @@ public:
     void forget(const cached_probe& of);
     void forget_all();
 
-    // Around an act that changes finished records: until it is answered nobody knows whether an
-    // answer was given before or after it.
+    // Call these around an act that changes finished records. Until the act is answered, it is not
+    // known whether another answer was given before or after it.
     void act_begins(const cached_probe& of);
     void act_ends(const cached_probe& of);
 

@@ -192,7 +192,7 @@ private:
         } else if (auto* found = std::get_if<answers::found>(&said)) {
             fine = open(id, found->current);
         } else if (auto* fenced = std::get_if<answers::fenced_off>(&said)) {
-            // Whoever was fenced off adopts the result; the winner's checkpoints are not its own.
+            // A fenced-off caller adopts the winner's result, but not the winner's checkpoints.
             if (!open(id, fenced->current)) fenced->current->checkpoints.clear();
         }
         if (fine) return got;

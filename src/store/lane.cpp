@@ -277,7 +277,7 @@ void batch_lane::lead(std::unique_lock<std::mutex>& lock) {
     lock.lock();
 }
 
-// An exception must not leave: nobody would lead this lane again, and its callers wait for ever.
+// An exception must not leave: no caller would lead this lane again, and all would wait for ever.
 void batch_lane::execute(std::span<ticket* const> batch) {
     try {
         std::vector<job*> jobs;
@@ -302,8 +302,8 @@ void batch_lane::give_up(std::span<ticket* const> batch, const failure& why) {
     }
 }
 
-// The callers just answered mostly come back at once. They get the processor first, as long as that
-// brings any; nobody waits for those who stay away.
+// The callers that were just answered mostly come back at once. They get the processor first, as
+// long as that brings any. The lane does not wait for callers that stay away.
 void batch_lane::gather(std::unique_lock<std::mutex>& lock) {
     std::size_t here = owners_.size() + callers_.size();
     while (here < returning_) {

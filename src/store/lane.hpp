@@ -52,11 +52,11 @@ struct lane_options {
     store_counters* counters = nullptr; // outlives the lane; null: nothing is counted
 };
 
-// Where a lane's asynchronous batches run: the lane asks, once per burst, that somebody calls
-// pump().
+// Decides where a lane's asynchronous batches run: the lane calls it once per burst, and it
+// arranges that pump() is called.
 using lane_wake = unique_function<void()>;
 
-// Thread-safe. A lane flushes as soon as it is idle; nobody waits for a batch to fill.
+// Thread-safe. A lane flushes as soon as it is idle; it does not wait for a batch to fill.
 class batch_lane {
 public:
     batch_lane(batch_backend& backend, lane_wake wake, lane_options options = {});
@@ -72,7 +72,7 @@ public:
     [[nodiscard]] result<reply> call(const record_id& id, command what,
                                      std::optional<time_point> now);
 
-    // Executes one batch if something waits and nobody else is at it; true if more waits.
+    // Executes one batch if a command waits and no other thread executes one. True if more wait.
     bool pump();
 
     // True once nothing waits or is being executed: from then on everything is answered inline with
@@ -115,9 +115,9 @@ private:
     std::size_t caller_bytes_ = 0;
     std::uint64_t refused_ = 0;
     std::size_t returning_ = 0; // callers that the last batch has answered
-    bool leading_ = false;      // somebody executes a batch
+    bool leading_ = false;      // a thread executes a batch
     bool woken_ = false;        // pump() has been asked for and has not come yet
-    bool closing_ = false;      // somebody wants to know when nothing is left
+    bool closing_ = false;      // close() is to be called again when nothing is left
     bool closed_ = false;
 };
 

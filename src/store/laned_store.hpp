@@ -49,7 +49,7 @@ public:
 
 protected:
     // Lanes are chosen by record hash, so that commands on one record keep their order. Renewals go
-    // through the keeper's backend: a lane full of slow batches must not cost anybody its lease.
+    // through the keeper's backend: a lane full of slow batches must cost no attempt its lease.
     laned_store(std::vector<std::unique_ptr<batch_backend>> backends,
                 std::unique_ptr<batch_backend> keeper, lane_options options);
 

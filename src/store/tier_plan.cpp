@@ -109,8 +109,8 @@ void tier_lesson::read(const commands::renew& what) {
 }
 
 std::optional<front_command> tier_lesson::after(const result<reply>& got, const setting& with) && {
-    // Perhaps applied: whoever removes or overwrites wants nothing old to be seen; a running
-    // attempt asks again, and its gate lapses by itself.
+    // Perhaps applied. After a remove or an overwrite, no old entry may be seen. A running attempt
+    // asks again, and its gate lapses by itself.
     if (!got) {
         const bool forgets = does_ == kind::forget && got.error().possible == effect::unknown;
         return forgets ? std::optional<front_command>{fronts::forget{}} : std::nullopt;

@@ -92,7 +92,7 @@ public:
     result<reply> call(const record_id& id, command what, std::optional<time_point> now) override {
         std::optional<std::uint64_t> token;
         auto first = asked_first(what, next_token());
-        // Whoever waits for each answer keeps the order by that.
+        // A caller that waits for each answer keeps the order by that.
         if (first && !std::holds_alternative<fronts::pass>(*first)) {
             auto seen = front_->call(id, *std::move(first));
             if (refused(seen)) return std::move(seen).error();
@@ -168,7 +168,7 @@ private:
         };
     }
 
-    // What the front is to be told, if anything.
+    // What to tell the front, if anything.
     std::optional<front_command> learn(tier_lesson& lesson, const result<reply>& got,
                                        const question& asked) {
         if (got && !asked.now) clock_.learn(got->now, asked.sent);
@@ -177,7 +177,7 @@ private:
                                              .testing = asked.now.has_value()});
     }
 
-    // Nobody waits for this.
+    // No caller waits for the answer.
     void tell(const record_id& id, front_command what) {
         under_way_.enter();
         front_->submit(id, std::move(what), [this](result<front_sight> heard) {

@@ -1,8 +1,8 @@
 // Where the blocking callers of a lane sleep until their batch is answered.
 //
-// Those who will most likely be answered together sleep on one word, so that waking them all is one
-// system call, and whoever wakes them is not interrupted by each. Wake-ups may be spurious:
-// sleepers re-check.
+// Callers that will most likely be answered together sleep on one word. So one system call wakes
+// all of them, and does not interrupt the waking thread for each. Wake-ups may be spurious:
+// sleepers check again.
 //
 // A futex of our own: std::atomic::wait yields the processor several times before it sleeps, which
 // with many callers costs more than the batches they wait for.
@@ -18,7 +18,7 @@ namespace semel {
 class waiting_room {
 public:
     [[nodiscard]] int ticket() const { return word_.load(); }
-    // Returns when somebody was woken here since that ticket was taken, or before.
+    // Returns when this room has been woken since that ticket was taken. May return earlier.
     void sleep(int ticket);
     void wake_one();
     void wake_all();
@@ -38,7 +38,8 @@ public:
     room_waker& operator=(const room_waker&) = delete;
     ~room_waker() { go_on_to(nullptr); }
 
-    // Somebody in `next` is answered now; null: somebody who sleeps nowhere. Those before wake up.
+    // Call it before answering a caller that sleeps in `next` (null: in no room). Wakes the room of
+    // the callers before.
     void go_on_to(waiting_room* next) {
         if (last_ != nullptr && last_ != next) last_->wake_all();
         last_ = next;

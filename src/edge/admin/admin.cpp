@@ -45,7 +45,7 @@ void check_ready(const std::shared_ptr<admin::parts>& of, reply answer) {
     of->timers.at(of->timers.now() + of->options.ready_max, [of, waits] {
         waits->tell(not_ready(*of, "the store does not answer in time"));
     });
-    // A record of nobody's: the look-up goes all the way and changes nothing.
+    // A record that does not exist: the look-up reaches the store and changes nothing.
     const record_id nobody{.tenant = "semel", .operation = "ready", .key = "ready"};
     of->records.submit(
         {.id = nobody, .what = commands::lookup{}}, [of, waits](result<semel::reply> got) {

@@ -18,7 +18,7 @@ namespace semel::edge {
 struct admin_options {
     // The metrics page. Called for each request: must not block.
     std::function<std::string()> metrics = {};
-    // Whether this bearer token may see them. Called as above. None: nobody is asked for one.
+    // Whether this bearer token may see the metrics. Called as above. Empty: no token is needed.
     std::function<bool(std::string_view token)> may_see_metrics = {};
     // What an operator should know although it is ready: lines for /ready. As above.
     std::function<std::string()> notes = {};

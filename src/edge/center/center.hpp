@@ -35,7 +35,7 @@ struct center_options {
     std::size_t waiters_max = 10'000;             // above: not waited for, and counted
     // Told of every mismatch, on whatever thread found it. Short; must not call the center.
     std::function<void(const mismatch_seen&)> on_mismatch = {};
-    security_watch watch = {}; // told of refused tokens and scopes; none: nobody is
+    security_watch watch = {}; // called for refused tokens and scopes; may be empty
     // How long a store that cannot answer is asked again before the client gets a 503.
     duration patience = std::chrono::seconds{5};
 };
@@ -70,7 +70,7 @@ public:
     [[nodiscard]] doorkeeper door();
     void serve(served_request request, reply answer);
 
-    // Nobody waits from here on: who does is told what is known. For a drain.
+    // Ends all waiting, also later: a request that waits gets what is known. For a drain.
     void stop_waiting();
 
     [[nodiscard]] center_counts counts() const;

@@ -31,8 +31,8 @@ class center_core : public std::enable_shared_from_this<center_core> {
 public:
     center_core(store& all, semel::runtime& timers, center_options with);
 
-    // Waiters. An errand that waits is kept alive by its place here. False: too many already, or
-    // nobody is to wait any more.
+    // Waiters. An errand that waits is kept alive by its place here. False: too many wait already,
+    // or waiting has been stopped.
     [[nodiscard]] bool add_waiter(const std::shared_ptr<errand>& who);
     void remove_waiter(const errand& who);
     // An attempt on this record has come to its end here.

@@ -6,7 +6,7 @@
 namespace semel::edge {
 namespace {
 
-// What somebody sent may be long.
+// A name that a client sent may be long.
 std::string shortened(std::string_view name) {
     constexpr std::size_t bytes_max = 64;
     return name.size() <= bytes_max ? std::string{name} : "(a long name)";

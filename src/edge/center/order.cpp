@@ -21,7 +21,7 @@ constexpr std::size_t nonce_bytes_min = 16;
 owner_id random_owner() {
     std::array<std::uint64_t, 2> bits{};
     SEMEL_ASSERT(::getrandom(bits.data(), sizeof bits, 0) == sizeof bits);
-    return {.high = bits[0], .low = bits[1] | 1}; // all zero is nobody
+    return {.high = bits[0], .low = bits[1] | 1}; // all zero means no owner
 }
 
 // The same for every repeat of one begin, so that a client whose answer got lost is recognised.

@@ -101,7 +101,7 @@ std::optional<told> refuse_change(const console_core& core, const http::request_
         note(core, security_event::kind::scope_refused, head, peer, &who);
         return no(core, problem_kind::forbidden, 403, "the scope 'admin' is needed to change this");
     }
-    // A browser sends a cookie along whoever asks; a bearer token is sent by who has it.
+    // A browser sends a cookie with every site's request; a bearer token is sent by its holder.
     if (!who.session) return std::nullopt;
     const std::string* const proof = head.headers.find(csrf_header);
     const bool ours = same_origin(head.headers);

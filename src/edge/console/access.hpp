@@ -1,4 +1,4 @@
-// Who asks, and whether a change may come from where it says it comes from. Pure but for the look
+// Which caller a request has, and whether its origin may make a change. Pure, apart from the look
 // at the sessions.
 #pragma once
 
@@ -14,8 +14,8 @@ namespace semel::edge {
 
 inline constexpr std::string_view csrf_header = "X-Semel-Csrf";
 
-// Of that name in the Cookie header; none if there is none, or more than one: then somebody else
-// has set one of them.
+// The cookie of that name in the Cookie header. None if there is none, or more than one: then
+// another site has set one of them.
 [[nodiscard]] std::optional<std::string_view> cookie(const http::header_list& headers,
                                                      std::string_view name);
 
@@ -39,7 +39,7 @@ struct console_caller {
     [[nodiscard]] std::string actor() const { return "console " + gives.tenant + " " + token_id(); }
 };
 
-// Somebody who may look; else 401 or 403. Those who watch are told.
+// The caller, if it may look; else 401 or 403, which security_watch is told of.
 [[nodiscard]] std::variant<console_caller, told>
 identify(console_core& core, const http::request_head& head, std::string_view peer);
 // What is wrong with a change that this caller asks for; none: it may be done.
@@ -47,7 +47,7 @@ identify(console_core& core, const http::request_head& head, std::string_view pe
                                                 const http::request_head& head,
                                                 std::string_view peer, const console_caller& who);
 
-// For those who watch. `who` is null where nobody is known.
+// Tells security_watch. `who` is null if the caller is not known.
 void note(const console_core& core, security_event::kind what, const http::request_head& head,
           std::string_view peer, const console_caller* who);
 

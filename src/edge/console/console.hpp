@@ -47,7 +47,7 @@ struct console_options {
     outbox_desk* outbox = nullptr; // outlives the console; null: there is none
     semel::limits limits = {};
     http::problem_options problems = {};
-    duration session = std::chrono::hours{8}; // how long somebody stays signed in at most
+    duration session = std::chrono::hours{8}; // how long a user stays signed in at most
     duration idle = std::chrono::hours{1};    // and without a request
     std::size_t sessions_max = 1'000;
     std::size_t sessions_per_token_max = 20;
@@ -56,7 +56,7 @@ struct console_options {
     // 32 bytes under which cursors are sealed, the same on all instances that take each other's.
     // None: random ones.
     std::function<std::string()> cursor_secret = {};
-    security_watch watch = {}; // none: nobody is told
+    security_watch watch = {}; // may be empty
     duration sample_every = std::chrono::seconds{2};
     std::size_t samples_max = 300;
     std::shared_ptr<const mismatch_log> mismatches = {}; // shared with those who add to it

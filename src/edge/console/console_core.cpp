@@ -83,7 +83,7 @@ void console_core::take_sample() {
     });
 }
 
-// A record of nobody's: the look-up goes all the way and changes nothing.
+// A record that does not exist: the look-up reaches the store and changes nothing.
 void console_core::feel_pulse() {
     {
         const std::lock_guard lock{mutex_};

@@ -1,4 +1,4 @@
-// What has happened in the last minutes, sample by sample. Pure: whoever has the clock adds.
+// What has happened in the last minutes, sample by sample. Pure: the caller has the clock.
 #pragma once
 
 #include <cstddef>

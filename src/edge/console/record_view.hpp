@@ -14,7 +14,7 @@ namespace semel::edge {
 using json = nlohmann::json;
 
 // What a person wants to know first: "running", "lapsed" (the next caller runs it again),
-// "in_doubt" (nobody does), else the state.
+// "in_doubt" (no caller does), else the state.
 [[nodiscard]] std::string_view standing(const record& it, time_point now);
 
 // One line of a list.

@@ -1,5 +1,5 @@
-// Who is signed in to the console. A session is 256 random bits in a cookie; here it is known by
-// their hash only, and lives in memory: a restart signs everybody out.
+// The users that are signed in to the console. A session is 256 random bits in a cookie. Only their
+// hash is kept here, in memory: a restart signs all users out.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace semel::edge {
 
-// 32 of them, that nobody can guess.
+// 32 bytes that cannot be guessed.
 [[nodiscard]] std::string random_bytes();
 // 64 hex digits, likewise.
 [[nodiscard]] std::string random_hex();

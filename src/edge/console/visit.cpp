@@ -87,7 +87,7 @@ void console_visit::session() {
 }
 
 void console_visit::sign_in() {
-    // Another site could else sign somebody in as itself and watch what is typed.
+    // Otherwise another site could sign a user in as itself and watch what the user types.
     if (head().headers.contains("Origin") && !same_origin(head().headers)) {
         return refuse(
             {.kind = problem_kind::forbidden, .detail = "the request comes from another site"});
@@ -236,7 +236,7 @@ void console_visit::mismatches() {
           {"started_at", rfc3339(core_->started_at)}});
 }
 
-// Where things are and who is believed: of use to an attacker, and to nobody who cannot change it.
+// Addresses and trusted peers: of use to an attacker, and only to users who can change them.
 void console_visit::configuration() {
     if (!method_is("GET") || !known()) return;
     if (!who_->may_act()) {

@@ -99,7 +99,7 @@ void console_visit::send(const record_id& id, command what) {
             return self->refuse(
                 {.kind = problem_kind::not_found, .detail = "there is no such record any more"});
         }
-        // Its owner works on it after all, or somebody else has settled it.
+        // Its owner is running after all, or the record has been settled meanwhile.
         self->refuse(edge::tell(*std::move(got), self->core_->options.problems));
     });
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr duration tick = std::chrono::milliseconds{250};
 
-// A request that is answered without asking anybody.
+// A request that is answered without asking store or upstream.
 class refused final : public exchange {
 public:
     refused(session& client, http::response answer) : client_(client), answer_(std::move(answer)) {}

@@ -174,7 +174,7 @@ void guarded::bypass() {
     });
 }
 
-// Nobody knows what became of it but, perhaps, the upstream.
+// Only the upstream may know what became of the request.
 void guarded::ask_probe(std::uint64_t fence) {
     probed_ = true;
     gateway_->under_way.add();

@@ -31,7 +31,7 @@ struct upstream_options {
     duration idle_time = std::chrono::seconds{4};
     http::head_limits heads = {.head_bytes_max = std::size_t{64} << 10U};
     // Of an answer to a protected request, which is held until its record is durable. A larger one
-    // is executed and remembered, but its body is kept for nobody.
+    // is executed and remembered, but its body is not kept.
     std::size_t answer_bytes_max = std::size_t{16} << 20U;
     // The Host the upstream sees: the client's, or the one in its URL.
     enum class host_seen : std::uint8_t { clients, own } host = host_seen::clients;

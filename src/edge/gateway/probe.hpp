@@ -1,4 +1,4 @@
-// Asks the upstream what became of a request nobody knows the outcome of.
+// Asks the upstream about a request whose outcome is not known.
 //
 //   GET <path>?key=…&operation=…&tenant=…
 //

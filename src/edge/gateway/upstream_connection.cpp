@@ -149,7 +149,7 @@ void upstream_connection::read() {
 void upstream_connection::on_read(error_code failed, std::size_t count) {
     reading_ = false;
     if (closed_) return;
-    if (call_ == nullptr) return close(); // idle: it ends, or sends what nobody asked for
+    if (call_ == nullptr) return close(); // idle: it ends, or sends bytes without a request
     // Only an orderly end can be the end of an answer that has no length.
     if (failed == asio::error::eof) return on_end_of_input();
     if (failed) return fail("the connection broke: " + failed.message());

@@ -20,7 +20,7 @@ class upstream_pool;
 
 // Belongs to one worker. Owned by its pool and by handlers under way. A read is always pending
 // while it is idle or waits for an answer, so an upstream that closes is noticed at once and
-// bytes nobody asked for end the connection.
+// bytes without a request end the connection.
 class upstream_connection final : public worker::writer,
                                   public std::enable_shared_from_this<upstream_connection> {
 public:

@@ -74,7 +74,7 @@ void front::onward_calls::add() {
 
 void front::onward_calls::remove() {
     const std::lock_guard lock{mutex_};
-    // Under the lock: whoever waits may take all this away as soon as it is given up.
+    // Under the lock: the thread that waits may destroy this object as soon as the lock is free.
     if (--count_ == 0) changed_.notify_all();
 }
 

@@ -21,7 +21,7 @@ public:
     guarded_call(front& at, ::grpc::GenericCallbackServerContext& context, protected_call call);
 
     void OnReadDone(bool ok) override;
-    // Stops waiting for somebody else's result. Work that has begun is told if its policy says so.
+    // Stops waiting for another caller's result. Work that has begun is told if its policy says so.
     void OnCancel() override;
     void OnDone() override { delete this; }
 

@@ -19,8 +19,8 @@ namespace semel::grpc {
 // Deletes itself when gRPC is done with its client's side, which ends after the service's side.
 //
 // gRPC's transport inside a process loses a last message that is sent together with its status
-// while nobody is reading. So there a read is always under way and what the client has not taken
-// yet is kept, up to a limit. From another process nothing is read ahead.
+// while no read is under way. So there a read is always under way, and messages that the client has
+// not taken yet are kept, up to a limit. From another process nothing is read ahead.
 class relayed_call final : public ::grpc::ServerGenericBidiReactor {
 public:
     static constexpr std::size_t ahead_bytes_max = std::size_t{64} << 20U;

@@ -29,7 +29,7 @@ http::header_list only(const std::multimap<std::string, std::string>& from,
     return kept(views, names);
 }
 
-// A context tells nobody what its handler has put into it, except this friend of it.
+// Only this friend of a context can read what its handler has put into it.
 void take_metadata(answer& to, ::grpc::ServerContext& from, const std::vector<std::string>& names) {
     if (names.empty()) return;
     const ::grpc::testing::ServerContextTestSpouse friendly{&from};

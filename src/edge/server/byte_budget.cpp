@@ -35,7 +35,7 @@ bool byte_budget::settle(body& one) {
     return !one.cut;
 }
 
-// Nobody gives way where that would not be enough.
+// Cuts no other body off if that would not make enough room.
 bool byte_budget::take_from_others(std::size_t bytes, const body& asks) {
     const std::lock_guard lock{mutex_};
     holdings held;

@@ -17,7 +17,7 @@ namespace semel::edge {
 
 inline constexpr std::size_t default_buffered_bytes_max = std::size_t{256} << 20U;
 
-// Thread-safe. While there is room everybody may take it. Where there is none, the address that
+// Thread-safe. While there is room, every body may take it. If there is none, the address that
 // holds the most gives way: the slowest of its bodies that are still coming is cut off.
 class byte_budget {
 public:
@@ -37,7 +37,7 @@ public:
     void give_back(std::size_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
     [[nodiscard]] std::size_t taken() const { return taken_.load(std::memory_order_relaxed); }
 
-    // A body that somebody sends.
+    // A body that a client sends.
     struct body {
         std::uint64_t from = 0; // bodies of one address have the same number
         clock::time_point since = {};

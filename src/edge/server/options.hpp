@@ -58,7 +58,7 @@ struct server_options {
     // zero: no bound of its own. A quarter of all: the others have room, and a proxy that is not
     // among the trusted ones can still stand for many clients.
     std::size_t connections_per_address_max = 2'500;
-    std::vector<network> trusted = {}; // peers whose word counts
+    std::vector<network> trusted = {}; // peers whose headers are believed
     std::optional<tls_server_options> tls = {};
     http::head_options heads = {};
     body_limits bodies = {};

@@ -141,7 +141,7 @@ void session::take_head() {
 
 void session::refuse(http::refused_head&& why) {
     server_->malformed.add();
-    // Where such a request ends is anybody's guess: its body may still be on its way.
+    // It is not known where such a request ends: its body may still be on its way.
     body_ = body_reader{{.how = http::body_framing::by::chunks}, options().bodies};
     refuse({.kind = http::problem_kind::request_malformed,
             .status = why.status,

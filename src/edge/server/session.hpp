@@ -50,7 +50,7 @@ public:
     // ---- its body. One of the two, and not again before it was answered.
     // The whole of it, to on_whole. Over `bytes_max`: on_end, and the client gets a 413.
     void collect(std::size_t bytes_max);
-    // What the body of on_whole has of the server's room for bodies, for whoever keeps it.
+    // The body's share of the server's room for bodies. Keep it as long as the body.
     [[nodiscard]] budget_share take_body_share() { return std::move(whole_share_); }
     // What has arrived of it, to on_piece; called at once where something is there.
     void want_piece();

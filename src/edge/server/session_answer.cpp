@@ -16,7 +16,7 @@ using by = http::body_framing::by;
 
 // ---- answers ------------------------------------------------------------------------------------
 
-// A body that was not read to its end leaves nobody knowing where the next request begins.
+// If a body was not read to its end, it is not known where the next request begins.
 after session::then_for_answer() const {
     return persistent_ && body_.done() && !server_->draining ? after::keep_alive : after::close;
 }

@@ -1,4 +1,4 @@
-// Addresses as people write them: where to listen, where to send, whom to trust. Pure; any thread.
+// Addresses as text: where to listen, where to send, which peers to trust. Pure; any thread.
 #pragma once
 
 #include <array>

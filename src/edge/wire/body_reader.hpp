@@ -1,5 +1,5 @@
-// The body of one message, taken from raw bytes piece by piece. Nothing is forgiven: two readers
-// that disagree about where a body ends are an attack. Performs nothing; one thread at a time.
+// The body of one message, taken from raw bytes piece by piece. Strict: if two readers disagree
+// about the end of a body, that is an attack. Performs nothing; one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ public:
         std::size_t used = 0;          // bytes of `raw` that need not be shown again
         std::string_view content = {}; // points into `raw`; empty: more bytes are needed, or none
     };
-    // Takes what it can from the front of `raw`, at most up to the end of the body. What is not
-    // used has to be shown again with more behind it: a line is only read whole.
+    // Takes bytes from the front of `raw`, at most up to the end of the body. Pass unused bytes
+    // again with more bytes behind them: a line is only read whole.
     [[nodiscard]] piece take(std::string_view raw);
     // The connection has ended: is that where the body ends?
     void on_close();

@@ -1,4 +1,4 @@
-// Heads as bytes, with framing made anew. Pure; any thread.
+// Heads as bytes, with this hop's own framing. Pure; any thread.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@ namespace my {
 
 namespace {
 
-// Nobody holds rows of ours for longer than a statement takes: our own keeper, or another relay
-// that has just skipped them. Claims skip what is locked and do not wait at all.
+// Rows of a claim are locked only for the time of a statement: by this relay's keeper, or by
+// another relay that has just skipped them. Claims skip locked rows and do not wait at all.
 constexpr const char* patience = "SET SESSION innodb_lock_wait_timeout=1";
 
 failure refused(errc code, std::string detail) {

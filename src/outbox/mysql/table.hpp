@@ -12,7 +12,7 @@
 
 namespace semel::outbox::my {
 
-// One thread at a time. A lost connection is made anew by the next call.
+// One thread at a time. After a loss the next call reconnects.
 class mysql_table final : public table {
 public:
     mysql_table(mysql::target to, std::string prefix, const table_options& options)

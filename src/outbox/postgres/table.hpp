@@ -28,7 +28,7 @@ private:
     std::vector<std::string> values_;
 };
 
-// One thread at a time. A lost connection is made anew by the next call.
+// One thread at a time. After a loss the next call reconnects.
 class postgres_table final : public table {
 public:
     postgres_table(postgres::target to, std::string prefix, const table_options& options)

@@ -23,7 +23,7 @@ inline constexpr std::string_view header_prefix = "Semel-Header-";
 [[nodiscard]] std::string safe_name(const event_header& one);
 [[nodiscard]] std::string safe_value(std::string_view value);
 
-// The event's header behind a line, or none if the line is somebody else's.
+// The event's header behind a line, or none if the line carries no header of an event.
 [[nodiscard]] std::optional<event_header> header_behind(std::string_view name,
                                                         std::string_view value);
 [[nodiscard]] std::string value_behind(std::string_view value);

@@ -39,7 +39,7 @@ bool ends_within_line(int file) {
     return size > 0 && ::pread(file, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-// Of all who write to the file, one at a time. No lock where there is none to be had.
+// Lets one writer at a time write to the file. Without a lock if the file system has none.
 class file_lock {
 public:
     explicit file_lock(int file) : file_(file) { static_cast<void>(::flock(file_, LOCK_EX)); }

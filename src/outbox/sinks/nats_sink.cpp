@@ -158,7 +158,7 @@ private:
         }
         apply(said_.take());
         if (complete) return;
-        // What is still said of these, nobody shall take for the next ones'.
+        // Late acknowledgements of this batch must not count for the next one.
         js_.reset();
         on_.close();
     }

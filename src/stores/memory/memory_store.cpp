@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    // The bounds are everybody's: what has expired in any stripe makes room for a begin in this
+    // All stripes share the bounds: an expired record in any stripe makes room for a begin in this
     // one.
     void make_room(time_point now) { (void)sweep({.now = now}); }
 

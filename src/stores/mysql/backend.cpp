@@ -11,7 +11,7 @@ namespace semel::mysql {
 
 namespace {
 
-// Somebody else was faster, again and again.
+// How often a command may lose the race against other writers.
 constexpr int turns_max = 8;
 constexpr int deadlocks_max = 3;
 // Into how many parts a failed batch is split: few enough that the innocent share their commits.
@@ -167,7 +167,8 @@ backend::course backend::recover(std::span<pending* const> group, haste how, con
     if (conflicts && (left.size() == 1 || left.front()->turns < deadlocks_max)) {
         return course::again;
     }
-    // A row is locked, mostly by somebody who is just committing: they wait for it together.
+    // A row is locked, mostly by a transaction that is just committing: the commands wait for it
+    // together.
     if (locked && how == haste::first) {
         // Repeats need no lock; and MySQL cannot look first and insert in one round trip.
         if (!options_.texts.has_compound()) look_first(left);
@@ -175,7 +176,7 @@ backend::course backend::recover(std::span<pending* const> group, haste how, con
     } else if (left.size() > 1) {
         split(left, how, deadline);
     } else if (locked && how != haste::last) {
-        // The server may have been merely slow: whoever does not wait for locks shows it.
+        // The server may only have been slow: a run that does not wait for locks shows it.
         run(left, haste::last, deadline);
     } else {
         if (locked) remember_locked(*left.front()->of);
@@ -250,8 +251,8 @@ result<std::size_t> backend::purge(std::size_t most, std::optional<time_point> n
     return removed;
 }
 
-// The records stay locked between the two round trips. The floor goes up in the same commit as they
-// go, so nobody sees one without the other.
+// The records stay locked between the two round trips. The floor goes up in the same commit as the
+// records go, so no transaction sees one without the other.
 result<std::size_t> backend::purge(const std::string& find) {
     auto found = ask({.text = "BEGIN;" + options_.texts.timed(options_.to.lock_timeout, find),
                       .in_transaction = true});

@@ -187,7 +187,7 @@ void caller_connection::clear() {
         mysql_free_result(mysql_store_result(it_));
         if (mysql_next_result(it_) != 0) break;
     }
-    // Else it is the rest of a result that somebody else is reading.
+    // Otherwise it is the rest of a result that other code is reading.
     if (!idle()) close();
 }
 

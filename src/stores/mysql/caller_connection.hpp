@@ -1,4 +1,4 @@
-// Somebody else's MYSQL*: statements that travel together, whatever its settings are.
+// A caller's MYSQL*: statements that travel together, whatever the connection's settings are.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ public:
     [[nodiscard]] bool idle() const;
     [[nodiscard]] bool in_transaction() const; // as far as the client knows
     [[nodiscard]] bool autocommits() const;
-    // Since it was lost under us nobody has made it anew.
+    // The connection was lost, and the caller has not reconnected it since.
     [[nodiscard]] bool lost() const;
     // As asked for. Else what the server's greeting lets expect, until it has shown otherwise.
     [[nodiscard]] mysql_dialect dialect() const;
@@ -57,7 +57,7 @@ public:
     [[nodiscard]] std::string_view isolation_variable();
     // The last statement was refused for its name. → it has another one, to be tried now.
     [[nodiscard]] bool renames_isolation_variable();
-    // Of the last statement, whoever has sent it; 0 if it has not failed.
+    // Of the last statement, also one of the caller's; 0 if it has not failed.
     [[nodiscard]] unsigned last_error() const;
 
     // One round trip where the server knows compound statements: no setting of the connection is
@@ -97,7 +97,7 @@ private:
     mysql_dialect dialect_;
     std::string_view isolation_; // none before it is asked for
     bool renamed_ = false;       // it was the wrong one
-    bool lost_ = false;          // it was, and may have been made anew
+    bool lost_ = false;          // it was lost; the caller may have reconnected it
     bool met_deadlock_ = false;
 };
 

@@ -123,7 +123,7 @@ std::vector<statement> caller_transaction::way_in(const held_key& key) {
         all.push_back({"SET TRANSACTION ISOLATION LEVEL READ COMMITTED"});
         all.push_back({"START TRANSACTION READ WRITE"});
     } else {
-        // A level that was set for this transaction alone nobody but the server knows.
+        // Only the server knows a level that was set for this transaction alone.
         all.push_back({transaction_texts::sees_committed_only(on_.isolation_variable()),
                        statement::expects::truth,
                        refused(errc::unsupported,

@@ -1,4 +1,4 @@
-// A transaction on somebody else's connection, and the records of semel in it.
+// A transaction on the caller's connection, and semel's records in it.
 #pragma once
 
 #include <optional>

@@ -108,7 +108,7 @@ int connection::connect() {
 
 connection::~connection() {
     finish_connecting();
-    // A goodbye to somebody who does not read would block.
+    // A goodbye to a server that does not read would block.
     if (lost_ && connected_ != nullptr) ::shutdown(mysql_get_socket(it_), SHUT_RDWR);
     mysql_close(it_);
 }

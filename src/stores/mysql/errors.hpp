@@ -24,7 +24,7 @@ enum class ending {
 // COMMIT that has rolled back. Any other may also have come when all was done.
 [[nodiscard]] bool undoes(unsigned number);
 
-// The numbers that somebody has to tell apart.
+// The numbers that code branches on.
 namespace number {
 inline constexpr unsigned duplicate_key = 1062;
 inline constexpr unsigned syntax = 1064;
@@ -37,7 +37,7 @@ inline constexpr unsigned forgotten = 1243; // a prepared statement
 inline constexpr unsigned read_only = 1290;
 inline constexpr unsigned no_savepoint = 1305;
 inline constexpr unsigned statement_timeout = 1969;
-inline constexpr unsigned idle = 4031; // for so long that MySQL has ended the connection
+inline constexpr unsigned idle = 4031; // MySQL has ended a connection that was idle too long
 inline constexpr unsigned gone = 2006;
 inline constexpr unsigned lost = 2013;
 } // namespace number

@@ -298,7 +298,7 @@ std::string rounds::load_text() const {
 }
 
 // Inserting first is cheaper for new keys, looking first for repeats, which then lock nothing; both
-// orders are right for both. Whoever has met a lock looks first.
+// orders are right for both. A command that has met a lock looks first.
 void rounds::plan_look(duration lock_wait) {
     if (load_.who.empty()) return;
     if (insert_.who.empty()) return add_rows(load_text());

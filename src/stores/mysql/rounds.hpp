@@ -1,4 +1,4 @@
-// The commands of a batch on their way: what each still needs, and the round trips that give it.
+// The running commands of a batch: what each still needs, and the round trips for that.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ namespace semel::mysql {
 
 // What a command still needs before it can be answered.
 enum class need {
-    first_try, // the usual case, natively in one statement: new key, own claim
+    first_try, // one statement for the usual case: a new key, or the claim's own record
     look,      // the record, to be judged by apply()
-    save,      // what apply() made of it, if the record is still the same
+    save,      // to write the result of apply(), if the record is still the same
     nothing,   // answered
 };
 
-// What apply() made of a record, and which version of the row it was shown.
+// The result of apply(), and the version of the row that apply() was shown.
 struct judgement {
     std::int64_t version = 0;
     record before = {};
@@ -49,14 +49,14 @@ class rounds {
 public:
     rounds(const statement_texts& texts, store_counters& counters);
 
-    // One round trip, at most one commit: brings each command one step further, or none of them.
-    // What was answered before stays. `failure::possible` is about those that write. Rows that
-    // others hold locked are waited for so long, or not at all.
+    // One round trip with at most one commit. It brings each command one step further, or none of
+    // them. Earlier answers stay. `failure::possible` is about the commands that write. Rows that
+    // others hold locked are waited for up to `lock_wait`, or not at all.
     [[nodiscard]] result<void> go(connection& on, std::span<pending* const> group,
                                   duration lock_wait, local_time deadline);
 
 private:
-    // A batch of one kind: its rows, and whose they are.
+    // The commands of one kind: their rows, and the command of each row.
     struct batch {
         row_buffer rows = row_buffer{};
         std::vector<pending*> who = {};
@@ -64,24 +64,24 @@ private:
         row_buffer& add(pending& one);
         void clear();
     };
-    // How many rows a statement has found is left in a variable and read at the end.
+    // A statement leaves its number of rows in a variable, which is read at the end.
     struct counted {
         std::string variable;
-        const batch* of = nullptr; // or
-        pending* saved = nullptr;
+        const batch* of = nullptr; // either this
+        pending* saved = nullptr;  // or this
     };
 
     enum class way {
         any,
-        only_look, // begins that are taken for repeats
-        one_begin, // alone: takes the time on the way
-        // Alone, by statements that the session keeps:
-        one_new, // a begin that is taken for new
+        only_look, // begins that are probably repeats
+        one_begin, // a single begin, which reads the time in the same statement
+        // A single command, by a prepared statement of the session:
+        one_new, // a begin that is probably new
         one_complete,
     };
 
-    // So many new keys or repeats one after the other, and the next is taken for one: if it is not,
-    // it costs a second round trip.
+    // After so many new keys (or repeats) in a row, the next key is expected to be new (or a
+    // repeat) as well. A wrong guess costs a second round trip.
     static constexpr int enough_in_a_row = 16;
 
     void clear();
@@ -126,7 +126,7 @@ private:
     void take_saved(pending& one, std::uint64_t found);
     void take_inserted(rows& got);
     void take_looked(rows& got);
-    // A record as it was found; `row` is empty where there is none.
+    // A record as it was found; `row` is empty if there is none.
     struct sighting {
         std::int64_t version = 0;
         std::optional<result<record_row>> row = {};
@@ -147,21 +147,21 @@ private:
     batch insert_, complete_, fail_, renew_, load_;
     std::vector<pending*> save_;
     std::string text_;
-    std::string floor_text_; // how the floor is read, behind what is inserted
+    std::string floor_text_; // how the floor is read, after the inserts
     way way_ = way::any;
-    std::size_t silent_ = 0;  // statements that give no rows
-    std::size_t writers_ = 0; // and those that write
+    std::size_t silent_ = 0;  // statements without rows
+    std::size_t writers_ = 0; // statements that write
     std::vector<counted> counted_;
-    std::int64_t first_version_ = 0; // of what is inserted
+    std::int64_t first_version_ = 0; // of the rows that are inserted
     std::uint64_t highest_erased_ = 0;
     std::size_t writes_ = 0;
     time_point now_ = {};
-    std::uint64_t sent_floor_ = 0; // fences were worked out with
+    std::uint64_t sent_floor_ = 0; // the floor that the sent fences are based on
 
     // What is known from earlier rounds. A floor that is too old is noticed after inserting.
     std::uint64_t floor_ = 0;
-    bool mostly_new_ = true; // keys that begin
-    int in_a_row_ = 0;       // rounds of which the same is true, as far as it matters
+    bool mostly_new_ = true; // whether the last keys were new
+    int in_a_row_ = 0;       // how many rounds in a row, up to enough_in_a_row
 };
 
 } // namespace semel::mysql

@@ -142,7 +142,7 @@ void rounds::take_settled(const batch& of, std::uint64_t found) {
 
 void rounds::take_saved(pending& one, std::uint64_t found) {
     if (found == 0) {
-        // Somebody was faster: look again.
+        // Another writer was faster: look again.
         one.next = need::look;
         one.judged.reset();
         return;

@@ -48,7 +48,7 @@ std::string lock_name(std::string_view prefix) {
     return "CONCAT('semel.',CRC32(CONCAT(DATABASE(),'/" + std::string{prefix} + "migrate')))";
 }
 
-// With everybody else who migrates locked out.
+// Other migrations are locked out meanwhile.
 result<migration_report> bring_up_to_date(connection& on, std::string_view prefix,
                                           migrate_mode mode, local_time deadline) {
     const auto version = schema_version(on, prefix, deadline);

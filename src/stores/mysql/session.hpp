@@ -1,4 +1,4 @@
-// One connection, set up and checked; made anew after it was lost.
+// One connection, set up and checked. It reconnects after a loss.
 #pragma once
 
 #include <memory>
@@ -27,8 +27,8 @@ public:
     // Connects for the first time; every failure says what to do.
     [[nodiscard]] result<void> open();
 
-    // The connection. After a loss it is made anew, with growing pauses between the attempts; a
-    // caller waits for that only a moment and else is told errc::unavailable.
+    // The connection. After a loss the session connects again, with growing pauses between the
+    // attempts. A caller waits for that only a moment, and otherwise gets errc::unavailable.
     [[nodiscard]] result<connection*> get();
 
     [[nodiscard]] bool lost() const { return on_ == nullptr || on_->lost(); }

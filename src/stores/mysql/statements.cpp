@@ -32,7 +32,7 @@ std::size_t place_of(const batch_update& what, std::string_view name) {
     return id_cells + static_cast<std::size_t>(at - what.names.begin());
 }
 
-// Which values an UPDATE of one row names, one after the other, but for the time.
+// Which values an UPDATE of one row names, one after the other, without the time.
 std::vector<std::size_t> places_in(const batch_update& what) {
     std::vector<std::size_t> made;
     std::string text;
@@ -182,7 +182,7 @@ statement_texts::statement_texts(std::string_view prefix, mysql_dialect dialect)
       checkpoint_(std::string{prefix} + "checkpoint"),
       meta_(std::string{prefix} + "meta"),
       audit_(std::string{prefix} + "audit") {
-    // Where everybody comes by who removes something, and nobody stays.
+    // For a row that every removal locks, and only briefly.
     if (dialect == mysql_dialect::mariadb) {
         briefly_ = "SET STATEMENT innodb_lock_wait_timeout=1 FOR ";
     }

@@ -84,8 +84,8 @@ public:
     // attempts_max, grace, processing_max, fingerprint, attributes → begun_at, fence floor, if it
     // was new
     [[nodiscard]] std::string begin_alone(const row_buffer& row) const;
-    // The same as update(complete_update(), …) but for `now`, which is the server's, and which it
-    // gives to LAST_INSERT_ID.
+    // The same as update(complete_update(), …), except that `now` is the server's time, which the
+    // statement gives to LAST_INSERT_ID.
     [[nodiscard]] std::string complete_alone(const row_buffer& row) const;
     // The same as load(id, with::time).
     [[nodiscard]] std::string look_alone(const row_buffer& id) const;

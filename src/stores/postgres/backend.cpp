@@ -10,7 +10,7 @@ namespace semel::postgres {
 
 namespace {
 
-// Somebody else was faster, again and again.
+// How often a command may lose the race against other writers.
 constexpr int turns_max = 8;
 // Into how many parts a failed batch is split: few enough that the innocent share their commits.
 constexpr std::size_t parts = 8;

@@ -36,8 +36,8 @@ public:
     void add_null();
     void clear();
 
-    // Without data where all values are null: then the array is null itself, which is the same to
-    // whoever takes values out of it, and cheaper. Valid until the next call of a member.
+    // Without data if all values are null: then the array itself is null, which gives the server
+    // the same values and is cheaper. Valid until the next call of a member.
     [[nodiscard]] std::string_view bytes();
 
 private:

@@ -73,8 +73,7 @@ task<result<void>> caller_transaction::begin(on_locked locked) {
     return task<result<void>>{start(locked)};
 }
 
-// A connection that is ours alone, and not idle, was left by somebody who could not end what it
-// did.
+// A pooled connection that is not idle was left by a call that could not end its transaction.
 bool caller_transaction::usable() const {
     return PQstatus(handle_) == CONNECTION_OK &&
            (!keeps_connected_ || PQtransactionStatus(handle_) == PQTRANS_IDLE);

@@ -1,4 +1,4 @@
-// A transaction on somebody else's connection, and the records of semel in it.
+// A transaction on the caller's connection, and semel's records in it.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ public:
           texts_(options_.table_prefix),
           on_(handle, waits) {}
 
-    // From now on a connection that was lost is made anew whenever a transaction begins, and
-    // `made_anew` is called with it (it may be empty).
+    // From now on the beginning of a transaction reconnects a lost connection, and then calls
+    // `made_anew` with it (unless the function is empty).
     void keep_connected(std::function<void(pg_conn*)> made_anew);
     [[nodiscard]] bool lost() const { return on_.lost(); }
     // The table of the last look, by its number.

@@ -67,7 +67,7 @@ void caller_transaction::abandon() noexcept {
 task<result<void>> caller_transaction::rollback() {
     held_.clear();
     unsent_.reset();
-    entered_.reset(); // whoever it was for does not want it
+    entered_.reset(); // its caller does not need it any more
     owner_ = owner::nobody;
     static_cast<void>(co_await on_.drain());
     // Twice: what was to cancel a query of the work may have come a moment too late.

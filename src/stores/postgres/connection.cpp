@@ -326,7 +326,7 @@ failure connection::failed(collection& from, ending how) {
     return failure_of(last_failure_, how, owners_failed_ ? whose::works : whose::ours);
 }
 
-// What came behind the end belongs to somebody else, an error too.
+// Results after the end belong to the next transaction, and so does an error.
 void connection::split(collection& from) {
     const auto first = from.got.begin() + static_cast<std::ptrdiff_t>(from.kept_by_then);
     if (from.error_behind) {

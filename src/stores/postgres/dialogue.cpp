@@ -43,7 +43,7 @@ task<result<std::vector<rows>>> dialogue::pipeline(std::span<const call> calls, 
     SEMEL_ASSERT(next == nullptr || waits_ != nullptr);
     if (waits_ == nullptr) return task<answers>{on_->pipeline(calls, no_deadline)};
     do_not_block();
-    // First: where there is no memory to wait for the answer, nothing is to be sent.
+    // Prepare the wait first: without memory for it, nothing must be sent.
     auto answer = collect(connection::mode::pipeline, no_deadline, next);
     if (auto sent = on_->send(calls); !sent) {
         failure why = std::move(sent).error();
@@ -102,7 +102,7 @@ task<result<void>> dialogue::drain() {
     co_return result<void>{};
 }
 
-// Nobody wants to know any more what a query gives, and a COPY would wait for its data for ever.
+// The results of running queries are not needed, and a COPY would wait for its data for ever.
 task<result<void>> dialogue::end_queries() {
     while (PQtransactionStatus(handle_) == PQTRANS_ACTIVE) {
         auto woke = woken::deadline;

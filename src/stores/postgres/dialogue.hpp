@@ -1,4 +1,4 @@
-// What is said on somebody else's connection, for owners who block and for owners who do not.
+// Requests on a caller's connection, for callers that block and for callers that do not.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ public:
         : handle_(handle), waits_(waits), on_(connection::borrow(handle)) {}
 
     // As those of `connection`. A pipeline is sent at once, not when it is awaited; after that the
-    // calls are not needed any more. With `next`, for owners who do not block, the last calls are
-    // somebody else's, and so is what they give.
+    // calls are not needed any more. With `next` (only for callers that do not block) the last
+    // calls belong to another transaction, and so do their results.
     [[nodiscard]] task<result<std::vector<rows>>> pipeline(std::span<const call> calls,
                                                            succession* next = nullptr);
     [[nodiscard]] task<result<rows>> query(std::string sql, local_time deadline = no_deadline);
@@ -49,10 +49,10 @@ public:
     // Ends what is under way, waits for what is queued, and drops what it gives.
     [[nodiscard]] task<result<void>> drain();
 
-    // The connection is lost and is made anew, with a server that takes writes. False: not by then.
+    // Reconnects a lost connection, to a server that takes writes. False: not by the deadline.
     [[nodiscard]] task<bool> reset(local_time deadline);
 
-    // The owner may have made it anew. False: nothing of the kind.
+    // Whether the owner has reconnected meanwhile.
     bool forget_lost();
 
     // Otherwise a long statement would be waited for in place.

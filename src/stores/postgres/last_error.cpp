@@ -10,7 +10,8 @@ namespace semel::postgres {
 
 namespace {
 
-// libpq tells of every result, whoever asked for it. What is kept lives as long as the connection.
+// libpq reports every result, also of other code's queries. The copy lives as long as the
+// connection.
 int listen(PGEventId what, void* about, void* /*unused*/) {
     if (what == PGEVT_REGISTER) {
         PGconn* const on = static_cast<PGEventRegister*>(about)->conn;

@@ -11,8 +11,8 @@
 
 namespace semel::postgres {
 
-// A place is a hint: rows move when they are changed, as by whoever renews the lease. Claims share
-// shelves of a few slots each; one that has lost its slot to others is found by its key.
+// A place is a hint: a row moves when it is changed, for example by a renewal of its lease. Claims
+// share shelves of a few slots each. A claim that has lost its slot to others is found by its key.
 class places {
 public:
     // Believed as long as the lease has not been renewed, most likely.

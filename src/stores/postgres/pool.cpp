@@ -16,12 +16,12 @@ resumption taken(pool_caller& from) {
     return then;
 }
 
-// It may be gone when this returns.
+// The call may be gone when this returns.
 void go_on(pool_caller& who) {
     taken(who)();
 }
 
-// Ends with its loop, if that never comes to it.
+// Ends the call together with its loop, if the loop never runs it.
 struct on_its_way {
     explicit on_its_way(pool_caller& caller) : who(&caller) {}
     on_its_way(const on_its_way&) = delete;
@@ -43,8 +43,8 @@ void go_on_from(socket_waiter& loop, pool_caller& who) {
     }
 }
 
-// From the loop: connections that are lost, one after the other, would otherwise be handed on
-// deeper and deeper in here.
+// Resumes the call from the loop. Otherwise lost connections, one after the other, would be handed
+// on in ever deeper recursion.
 void give(pool_member& what, pool_caller& to) noexcept {
     to.given = &what;
     try {
@@ -63,7 +63,7 @@ void tell_too_late(pool_caller& who) {
     who.why = failure{.code = errc::timed_out, .possible = effect::none};
     try {
         who.why->detail = "postgres: no connection of the pool was free in time";
-    } catch (...) { // there is no memory left: it is told without words
+    } catch (...) { // there is no memory left for a text
     }
     go_on(who);
 }
@@ -114,7 +114,7 @@ pool_core::pool_core(const std::vector<pg_conn*>& connections,
     }
 }
 
-// The one that was used last: what the server keeps of it is warm.
+// Takes the connection that was used last, because the server's caches of it are warm.
 bool pool_core::take_free(pool_caller& for_whom) {
     if (free_.empty()) return false;
     for_whom.given = free_.back();
@@ -131,7 +131,7 @@ void pool_core::wait(pool_caller& who, resumption then) {
     {
         const std::lock_guard lock{mutex_};
         if (take_free(who)) {
-            // Meanwhile.
+            // A connection has become free meanwhile.
         } else if (!who.had_one && line_.size() >= options_.waiting_max) {
             ++counted_.refused;
             who.why = refused(errc::overloaded, "too many callers wait for a connection already");
@@ -160,7 +160,7 @@ void pool_core::give_back(pool_member& what) noexcept {
         next = leave_line(line_.first_who_stays());
         if (next == nullptr) {
             free_.push_back(&what);
-            // Nor is a loop to run on for the sake of a time that nobody waits for.
+            // The loop must not run on for a time limit on which no call depends.
             if (watched_ && !stopped_ && free_.size() == members_.size()) time_->forget();
         }
     }
@@ -200,7 +200,7 @@ bool pool_successor::take(pool_member& what) {
     return true;
 }
 
-// It stays where it is in the line, unless a connection has become free meanwhile.
+// The call keeps its place in the line, unless a connection has become free meanwhile.
 pool_successor::~pool_successor() {
     pool_caller* who = nullptr;
     {
@@ -227,7 +227,7 @@ void pool_core::watch_time() noexcept {
                         if (const auto self = pool.lock()) self->expire();
                     });
         watched_ = true;
-    } catch (...) { // there is no memory left: whoever comes next tries again
+    } catch (...) { // there is no memory left: the next call tries again
     }
 }
 
@@ -268,7 +268,7 @@ postgres_pool::postgres_pool(const std::vector<pg_conn*>& connections,
                              postgres_pool_options options)
     : core_(std::make_shared<postgres::pool_core>(connections, make_waiter, std::move(options))) {}
 
-// Whoever still waits has lost its loop, or it would have an answer.
+// A call that still waits has lost its loop. Otherwise it would have an answer.
 postgres_pool::~postgres_pool() {
     core_->stop();
 }

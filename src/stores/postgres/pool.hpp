@@ -31,29 +31,29 @@ struct pool_member {
 
 class pool_successor;
 
-// A caller who waits for a connection; the caller's own, who goes on when it is called.
+// A call that waits for a connection. The call owns it and goes on when `go_on` is called.
 struct pool_caller {
-    const record_id* id = nullptr; // whose way in it is
+    const record_id* id = nullptr; // the record of its way in (BEGIN, lock and look-up)
     bool had_one = false;          // earlier in the same call: it goes first
-    pool_member* given = nullptr;  // none: it was not to be had
+    pool_member* given = nullptr;  // null: there is none yet, or `why` says why not
     std::optional<failure> why = {};
 
-    // The pool's, while it waits.
+    // Owned by the pool while the call waits.
     local_time until = {};
     std::optional<resumption> go_on = {};
-    pool_successor* travels = nullptr; // its way in does, already
+    pool_successor* travels = nullptr; // not null: its way in has been sent with another's end
     pool_caller* before = nullptr;
     pool_caller* behind = nullptr;
 };
 
-// Those who wait, in their order. Takes no memory, so there is nothing in it that can fail.
+// The calls that wait, in their order. The line allocates no memory, so it cannot fail.
 class pool_line {
 public:
     void add(pool_caller& who);
     void add_first(pool_caller& who);
     void remove(pool_caller& who);
     [[nodiscard]] pool_caller* first() const { return first_; }
-    [[nodiscard]] pool_caller* first_who_stays() const; // and does not travel; or none
+    [[nodiscard]] pool_caller* first_who_stays() const; // the first that does not travel, or null
     [[nodiscard]] std::size_t size() const { return size_; }
 
 private:
@@ -64,8 +64,8 @@ private:
     std::size_t size_ = 0;
 };
 
-// Thread-safe. Nobody is called while the lock is held. Nobody stays in the line while a connection
-// is free.
+// Thread-safe. The pool calls no other code while it holds the lock. No call stays in the line
+// while a connection is free.
 class pool_core final : public std::enable_shared_from_this<pool_core> {
 public:
     pool_core(const std::vector<pg_conn*>& connections,
@@ -74,10 +74,10 @@ public:
 
     // A free connection, if there is one.
     [[nodiscard]] bool take(pool_caller& for_whom);
-    // Or else to wait for one: `then` is called, perhaps before this returns.
+    // Waits for a connection: `then` is called when it is there, perhaps before this returns.
     void wait(pool_caller& who, resumption then);
     void give_back(pool_member& what) noexcept;
-    void stop(); // nobody waits any longer: the loop may end before those who are under way do
+    void stop(); // ends all waiting: the loop may end before the calls that are under way
 
     [[nodiscard]] postgres_pool::counted count() const;
     [[nodiscard]] std::string_view tables() const { return options_.transaction.table_prefix; }
@@ -85,7 +85,7 @@ public:
 private:
     friend class pool_successor;
 
-    [[nodiscard]] bool take_free(pool_caller& for_whom); // with the lock held, as those below
+    [[nodiscard]] bool take_free(pool_caller& for_whom); // with the lock held, like the two below
     [[nodiscard]] pool_caller* leave_line(pool_caller* who);
     void watch_time() noexcept;
 
@@ -99,13 +99,13 @@ private:
     // Guarded by mutex_.
     std::vector<pool_member*> free_;
     pool_line line_;
-    bool watched_ = false; // time_ is waited for, no longer than until the first time is over
+    bool watched_ = false; // time_ waits, at most until the first time limit in the line
     bool stopped_ = false;
     postgres_pool::counted counted_;
 };
 
-// Whoever has waited longest, and whose way in is to travel with somebody else's end. It keeps its
-// place until it has the connection, and its time goes on.
+// The call that has waited longest. Its way in travels with the end of another transaction. It
+// keeps its place in the line until it has the connection, and its time limit stays in force.
 class pool_successor {
 public:
     explicit pool_successor(pool_core& in);
@@ -113,10 +113,10 @@ public:
     pool_successor& operator=(const pool_successor&) = delete;
     ~pool_successor();
 
-    // There was one.
+    // A call was waiting.
     explicit operator bool() const { return id_.has_value(); }
     [[nodiscard]] const record_id& id() const { return *id_; }
-    // It goes on with the connection. False: it could not wait any longer.
+    // Lets the call go on with the connection. False: its time limit was over.
     [[nodiscard]] bool take(pool_member& what);
 
 private:

@@ -7,7 +7,7 @@
 
 namespace semel::postgres {
 
-// For co_await: until there is a connection, or none is to be had.
+// For co_await: waits until there is a connection, or until waiting has failed.
 class pooled_transaction::turn {
 public:
     turn(pool_core& in, pool_caller& who) : in_(in), who_(who) {}
@@ -45,7 +45,8 @@ const void* pooled_transaction::connection() const {
 
 // ---- the way in ---------------------------------------------------------------------------------
 
-// The connection is taken with the key: only then can the way in be somebody else's to send.
+// lock() takes the connection, because only then is the key known. With the key, another call's end
+// can carry this call's way in.
 task<result<void>> pooled_transaction::begin(on_locked locked) {
     locked_ = locked;
     return task<result<void>>{result<void>{}};
@@ -74,7 +75,7 @@ task<result<void>> pooled_transaction::lock(const record_id& id, locked_record& 
     auto begun = co_await at_->transaction.begin(locked_);
     if (!begun) co_return begun;
     auto locked = co_await at_->transaction.lock(id, to);
-    // The server may have been restarted while nobody used the connection.
+    // The server may have been restarted while the connection was idle.
     if (!locked && at_->transaction.lost() && locked.error().possible == effect::none) {
         auto again = co_await at_->transaction.begin(locked_);
         if (!again) co_return again;
@@ -85,8 +86,8 @@ task<result<void>> pooled_transaction::lock(const record_id& id, locked_record& 
     co_return check_same_tables();
 }
 
-// What is not there may be somewhere else: another connection, or this one made anew, may have
-// another search path. Then nothing can be said of what was looked for before.
+// A record that is not there may be in other tables: another connection, or this one after a
+// reconnect, may have another search path. Then the earlier look-up says nothing.
 result<void> pooled_transaction::check_same_tables() {
     const std::string_view seen = at_->transaction.looked_in();
     if (looked_in_.empty()) looked_in_ = seen;
@@ -95,7 +96,7 @@ result<void> pooled_transaction::check_same_tables() {
                                       "search_path into their options");
 }
 
-// Whoever comes next has looked already.
+// Not in a pool: the next caller's look-up has travelled already.
 task<result<void>> pooled_transaction::begin_blind(const record_id& /*id*/) {
     using done = task<result<void>>;
     return done{refused(errc::unsupported, "a pool has no blind transactions")};

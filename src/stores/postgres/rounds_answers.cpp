@@ -102,7 +102,7 @@ void rounds::take_written(const batch_call& of, const rows& got) {
         answer(one, reply{.said = std::move(it.made.said), .now = it.now});
         ++writes_;
     }
-    // Somebody was faster: look again.
+    // Another writer was faster: look again.
     for (pending* one : of.who) {
         if (one->next == need::nothing) continue;
         one->next = need::look;
@@ -164,7 +164,8 @@ void rounds::take_rest(const rows& got) {
         }
         begins_.add(expected::new_keys);
         const auto& what = std::get<commands::begin>(one.of->what);
-        // The insert has read the floor before it waited for somebody who removed this record.
+        // The insert has read the floor before it waited for a transaction that removed this
+        // record.
         const bool too_low =
             shown[at] >= 0 && started->by.fence <= number(got, shown[at], floor_column);
         if (too_low) {

@@ -55,7 +55,7 @@ result<std::int64_t> ask(connection& on, const std::string& sql, local_time dead
     return number_in(*got);
 }
 
-// In a transaction, with everybody else who migrates locked out.
+// In a transaction. Other migrations are locked out meanwhile.
 result<migration_report> bring_up_to_date(connection& on, std::string_view prefix,
                                           migrate_mode mode, local_time deadline) {
     const auto version = schema_version(on, prefix, deadline);

@@ -278,7 +278,7 @@ batch_statement make_erase() {
 }
 
 // What others hold locked is left for the next sweep. The floor goes up in the same commit as the
-// records go, so nobody sees one without the other.
+// records go, so no transaction sees one without the other.
 // Its commit waits for no disk: a crash that loses it brings back expired records and the old floor
 // together, and a claim that saw them gone is in the log behind it. Records are found once, by the
 // sweeper's index, and removed where they lie: they are locked, and a version that is newer than

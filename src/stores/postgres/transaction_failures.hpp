@@ -20,8 +20,8 @@ namespace semel::postgres {
 // DISCARD ALL and DEALLOCATE take our statements with them.
 [[nodiscard]] bool has_forgotten(const native_failure& why);
 
-// Our statement was made for tables that the session does not see any more: its search_path has
-// changed, or they were made anew.
+// A prepared statement of semel is for tables that the session does not see any more: its
+// search_path has changed, or the tables were created again.
 [[nodiscard]] bool knows_other_tables(const native_failure& why);
 
 // For a pipeline with a write of ours that failed: whose statement it was decides what it means.

@@ -20,7 +20,7 @@ std::string look_text(const std::string& further_columns = "") {
            "WHERE m.name = 'fence_floor'";
 }
 
-// With the number in it, whoever reads the parameters takes the lock: see 0006_key_lock.sql.
+// The number is among the parameters: to read it is to take the lock, see 0006_key_lock.sql.
 std::string enter_text(const std::string& known_by) {
     return look_text(", current_setting('transaction_isolation'), "
                      "current_setting('semel.taken', true), " +

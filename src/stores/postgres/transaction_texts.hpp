@@ -19,15 +19,16 @@ struct transaction_texts {
     // Where the session begins with another level. To say it costs as much as a small statement.
     plain_statement begin_committed;
     // $1-$3 id, $4 the key's number → what `look` gives, the isolation level, the number again if
-    // somebody else holds it, and when the transaction began, which tells it from every other on
-    // this connection. The lock is taken where the number is read, which is before the look.
+    // another transaction holds it, and the time when the transaction began. That time
+    // distinguishes the transaction from every other one on this connection. Reading the number
+    // takes the lock, before the look.
     plain_statement enter;
     // In a transaction that was there before, $5 token, $6 one to be forgotten → the same but the
     // start. Leaves the token in the transaction: it is gone when that is, or has been rolled back
     // to a point before. Dear: at its end the server goes through all its settings because of this
     // one.
     plain_statement enter_joined;
-    // Where somebody else holds it: $1 lock time-out; $1 the key's number; the time-out as before.
+    // If another transaction holds it: $1 lock time-out; $1 the key's number; the former time-out.
     plain_statement patience;
     plain_statement wait;
     plain_statement restore;
@@ -39,8 +40,8 @@ struct transaction_texts {
     // transaction, unless it and the table are still the same, and the record as it was seen:
     plain_statement add;     // usual_columns; not there, or else its primary key is violated
     plain_statement replace; // record_columns, then fence and updated_at as seen; 0: none
-    // For a transaction that is sent as a whole. Fails if somebody else holds the key: $1 token, $2
-    // the key's number.
+    // For a transaction that is sent as a whole. Fails if another transaction holds the key. $1
+    // token, $2 the key's number.
     plain_statement mark_blind;
     // $1-$3 id, $4 token, $5 … record_columns, with times that count from nothing → its fence, the
     // clock's, and when it expires. Fails as `add` does.

@@ -9,8 +9,8 @@ namespace semel::redis {
 namespace {
 
 constexpr std::size_t request_bytes_kept = std::size_t{4} << 20;
-// Whoever has to ask again lost a race that somebody else has won: this ends by itself, and before
-// it could go on for ever.
+// A command that has to ask again has lost a race that another one has won. So this ends by itself;
+// the limit ends it in any case.
 constexpr int rounds_max = 100;
 
 failure contended() {

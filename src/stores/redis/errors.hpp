@@ -18,19 +18,19 @@ struct verdict {
 // `message` is an error reply without its sign: "OOM command not allowed when …".
 [[nodiscard]] verdict verdict_of(std::string_view message);
 
-// What is wrong with a server at start is merely unavailable once the store is open: logins, rights
-// and the server behind an address may be put right while we run, and who completes must go on
-// trying until then.
+// A failure of a server that would refuse it at start is only `unavailable` once the store is open:
+// an operator may correct logins, rights and addresses meanwhile, and completions must go on trying
+// until then.
 [[nodiscard]] failure once_open(failure why);
 
 // The server does not know the script: it has been restarted or told to forget.
 [[nodiscard]] bool lacks_script(std::string_view message);
 
-// A failure of the stream, by errno. What it may have changed the caller must say.
+// A failure of the stream, by errno. The caller sets what it may have changed.
 [[nodiscard]] failure system_failure(std::string_view doing, int error);
 
-// The exception that is being handled: out of memory, or thrown by a stream of the user's own. What
-// it may have changed the caller must say.
+// The exception that is being handled: out of memory, or thrown by a stream of the user's own. The
+// caller sets what it may have changed.
 [[nodiscard]] failure caught_failure();
 
 } // namespace semel::redis

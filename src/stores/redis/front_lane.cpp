@@ -152,7 +152,7 @@ result<front_sight> front_lane::call(std::string key, front_command what) {
     return mine.task.take();
 }
 
-// Whoever leads next, at once or by and by, forgets everything first.
+// The next thread that leads, now or later, forgets everything first.
 void front_lane::clear() {
     {
         const std::lock_guard lock{mutex_};
@@ -210,7 +210,7 @@ void front_lane::run() {
     const auto work = [this] { return !leading_ && (stopping_ || !queue_.empty()); };
     while (true) {
         if (owes_ && !leading_ && queue_.empty() && !stopping_) {
-            // Nobody asks, and something is to be forgotten all the same.
+            // No command waits, but something is still to be forgotten.
             if (!changed_.wait_for(lock, debts_pause, work) && !leading_) lead(lock);
             continue;
         }

@@ -45,9 +45,9 @@ struct front_lane_options {
     std::size_t batch_max = 256;
 };
 
-// Thread-safe. A blocking caller that finds the lane idle runs the batch itself; everybody else is
-// served by the lane's own thread. Answers are given in the order of the commands, by whoever leads
-// and before the next batch. A call from such an answer does not wait, and fails.
+// Thread-safe. A blocking caller that finds the lane idle leads: it runs the batch itself. The
+// lane's own thread serves all other callers. The thread that leads gives the answers in the order
+// of the commands, before the next batch. A call from such an answer does not wait, and fails.
 class front_lane {
 public:
     explicit front_lane(front_lane_options options);
@@ -65,7 +65,7 @@ private:
     void pass_on();
     void run();
 
-    // By whoever leads.
+    // Called by the thread that leads.
     void take_batch();
     void execute(std::span<ticket* const> batch);
     [[nodiscard]] result<void> ask(std::span<ticket* const> batch);
@@ -78,7 +78,7 @@ private:
     const std::size_t batch_max_;
     const redis_wake wake_;
 
-    // Owned by whoever leads.
+    // Owned by the thread that leads.
     link on_;
     front_debts debts_;
     std::string requests_;

@@ -186,7 +186,7 @@ result<std::size_t> link::give(std::string_view requests, sending& made) {
     try {
         return stream_->send(requests.substr(made.accepted), left());
     } catch (...) {
-        made.accepted = requests.size(); // nobody can say how much of it has left
+        made.accepted = requests.size(); // how much of it has left is not known
         return caught_failure();
     }
 }

@@ -72,7 +72,7 @@ void listener::deaf(const std::string& channel, std::uint64_t number) {
 void listener::run() {
     std::unique_lock lock{mutex_};
     while (!stopping_) {
-        // With nobody listening there is one more round, for what is to be unsubscribed.
+        // If no caller listens, one more round unsubscribes the rest.
         if (refused_ || (wanted_.empty() && subscribed_.empty())) {
             changed_.wait(lock);
             continue;
@@ -150,7 +150,7 @@ void listener::tell(const std::string& channel) {
 std::unique_ptr<listener> make_listener(const redis_options& options, link_options how) {
     if (options.wake == redis_wake::none) return nullptr;
     if (options.connections == redis_connections::one) return nullptr;
-    how.counters = nullptr; // nobody waits for these answers
+    how.counters = nullptr; // no caller waits for these answers
     return std::make_unique<listener>(std::move(how));
 }
 

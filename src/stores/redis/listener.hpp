@@ -1,4 +1,4 @@
-// A connection that listens on the channels of records somebody waits for.
+// A connection that listens on the channels of records for which callers wait.
 #pragma once
 
 #include <condition_variable>
@@ -18,8 +18,8 @@
 
 namespace semel::redis {
 
-// Thread-safe. Connects when somebody listens for the first time. A lost connection is made anew;
-// everybody is then told that there may be news.
+// Thread-safe. Connects when a caller listens for the first time. After a loss it reconnects, and
+// tells every caller that there may be news.
 class listener {
 public:
     explicit listener(link_options options);

@@ -15,7 +15,7 @@ namespace semel::redis {
 [[nodiscard]] result<link_options> link_options_of(const redis_options& options);
 
 enum class server_use : std::uint8_t {
-    records, // which nobody may drop
+    records, // which must not be evicted
     front,
 };
 

@@ -83,7 +83,7 @@ public:
 
     result<std::size_t> receive(std::span<char> into, duration patience) override {
         while (true) {
-            // Mostly the answer is not there yet, so this saves a call in vain.
+            // Mostly the answer is not there yet. Then this saves a useless call of recv().
             auto ready = wait_for(socket_.get(), readiness::readable, patience);
             if (!ready) return std::move(ready).error();
             const ssize_t got = ::recv(socket_.get(), into.data(), into.size(), 0);

@@ -30,8 +30,8 @@ milliseconds rounded_up(duration span) {
     return std::max(std::chrono::ceil<milliseconds>(span), milliseconds{0});
 }
 
-// Nobody comes back for a claim after this long, however often it is renewed meanwhile; held ones
-// wait for an operator, and so do those whose attempts are used up.
+// How long a claim is kept: longer than any client comes back for it, however often it is renewed.
+// A held claim waits for an operator, and so does one whose attempts are used up.
 ttl_type claim_life(const record_policy& policy, std::uint32_t attempts, duration lease_left,
                     duration processing_left) {
     const bool again =

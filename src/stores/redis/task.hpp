@@ -2,9 +2,9 @@
 // Pure: bytes in, bytes out.
 //
 // The usual command is one script. Where that meets anything but the usual, it hands the stored
-// record back; the record machine judges it here, and if there is something to write, a second
-// script does so unless somebody has changed the record since. Then that is judged, and so on.
-// What is expected to be read and judged anyway begins with a look, which is a plain GET.
+// record back. The record machine judges it here. If there is something to write, a second script
+// writes it, unless the record has changed since. Then the changed record is judged, and so on.
+// A command that will probably be judged anyway begins with a look, which is a plain GET.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct task_setting {
     redis_wake wake = redis_wake::publish;
 };
 
-// How long Redis keeps a record, from `now` on; none: until somebody removes it.
+// How long Redis keeps a record, from `now` on; none: until a command removes it.
 [[nodiscard]] std::optional<std::chrono::milliseconds> time_to_live(const record& it,
                                                                     time_point now);
 
@@ -42,7 +42,7 @@ public:
     [[nodiscard]] bool answered() const { return job_->answer.has_value(); }
     // The next request may change the record.
     [[nodiscard]] bool writes() const { return next_.has_value(); }
-    // The reply to the next request is judged by a time that somebody else asks for.
+    // The reply to the next request is judged by a time that must be asked for separately.
     [[nodiscard]] bool needs_time() const { return !next_ && !job_->now; }
     // What a begin has met; `anything`: not known, or no begin.
     [[nodiscard]] expected met() const { return met_; }

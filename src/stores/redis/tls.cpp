@@ -119,7 +119,7 @@ public:
             open_still(perform("TLS handshake", patience, [&] { return ::SSL_connect(stream_); }));
         if (done) return {};
         failure why = std::move(done).error();
-        // Also where nobody answered: a plain server may wait for more of what it takes for text.
+        // Also after a time-out: a server without TLS may wait for more of what it takes for text.
         why.code = errc::unavailable;
         const long verdict = ::SSL_get_verify_result(stream_);
         if (verdict != X509_V_OK) {

@@ -86,7 +86,7 @@ public:
     // shall be. Changes nothing in it.
     static result<std::unique_ptr<connection>> open(const connection_options& options);
 
-    // On a handle of somebody else, whose settings are left alone and who closes it later.
+    // On a caller's handle. Its settings are left alone, and the caller closes it later.
     static std::unique_ptr<connection> borrow(sqlite3* handle);
 
     connection(const connection&) = delete;
@@ -103,8 +103,9 @@ public:
     // A write transaction locks out other writers at once, and is not begun on a file that its path
     // no longer names.
     [[nodiscard]] result<void> begin(access how);
-    // Whoever opens the path now gets another file, in which the same keys are executed again;
-    // SQLite itself goes on writing to the old one.
+    // Checks that the path still names the open file. Otherwise a program that opens the path gets
+    // another file, in which the same keys are executed again, while SQLite goes on writing to the
+    // old file.
     [[nodiscard]] result<void> check_in_place();
     [[nodiscard]] result<void> commit();
     void rollback();

@@ -32,9 +32,9 @@ std::string plain(const std::string& path) {
     return path.starts_with("file:") ? "./" + path : path;
 }
 
-// SQLite would let everybody read a new file whom the umask lets, and gives the log beside it the
-// mode of the file. Made without opening it: closing it would give up the locks of this process's
-// other connections.
+// SQLite gives a new file the mode that the umask leaves, perhaps readable by all users, and the
+// log beside it the mode of the file. The file is made without opening it: closing it would give up
+// the locks of this process's other connections.
 void make_for_owner(const std::string& path) {
     if (path == ":memory:") return;
     static_cast<void>(::mknod(path.c_str(), S_IFREG | S_IRUSR | S_IWUSR, 0));

@@ -39,7 +39,7 @@ public:
     [[nodiscard]] result<std::optional<answer>> look(const record_id& id, const command& what,
                                                      time_point now);
 
-    // Removes up to `most` records nobody can need any more, and says how many there were.
+    // Removes up to `most` records that are not needed any more, and returns their number.
     [[nodiscard]] result<std::size_t> purge(std::size_t most, time_point now);
 
     [[nodiscard]] result<std::vector<audit_entry>> audit(const record_id& id);

@@ -180,7 +180,7 @@ result<void> sqlite_transaction::state::promote() {
     auto done = on_->execute(sqlite::with_prefix(
         "UPDATE semel_meta SET value = value WHERE name = ''", options_.table_prefix));
     if (done || done.error().code != errc::timed_out) return done;
-    // Whoever writes now makes what was read here old.
+    // Another transaction writes now, so what was read here is out of date.
     return refused(errc::conflict, "another transaction is writing; roll back and start with BEGIN "
                                    "IMMEDIATE");
 }

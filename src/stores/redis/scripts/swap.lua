@@ -1,5 +1,5 @@
--- Compare and set: writes what the record machine made of the record that was read, unless somebody
--- has changed it since; then that goes back.
+-- Compare and set: writes what the record machine made of the record that was read. If the record
+-- has changed since, returns the changed one instead.
 -- KEYS record, audit  ARGV now, format to version as read ('' for nothing), new value, time to live
 --                          in ms or '', wake 'publish' or 'none', audit entry or '', entries kept,
 --                          the audit's time to live in ms
