@@ -40,6 +40,15 @@ struct store_traits {
     bool durable = false;
 };
 
+// Listens until it is destroyed.
+class record_watch {
+public:
+    record_watch() = default;
+    record_watch(const record_watch&) = delete;
+    record_watch& operator=(const record_watch&) = delete;
+    virtual ~record_watch() = default;
+};
+
 // Thread-safe. Destruction waits for every submitted command to be answered.
 //
 // Each command takes effect atomically as `apply` says, judged by the store's own clock. Commands
@@ -81,6 +90,13 @@ public:
     virtual result<record_page> search(const record_query& query) = 0;
 
     [[nodiscard]] virtual store_traits traits() const = 0;
+
+    // Calls `news` soon after an attempt on this record has ended, in any process. Null: this store
+    // does not hear of that. `news` may come more than once or for nothing, and does not come if
+    // the message is lost, so callers poll all the same. It runs on a thread of the store, must be
+    // short, and may still run when the watch has been destroyed. The store outlives the watch.
+    [[nodiscard]] virtual std::unique_ptr<record_watch> watch(const record_id& id,
+                                                              unique_function<void()> news);
 };
 
 } // namespace semel

@@ -120,6 +120,10 @@ public:
     // Forgets all records, or goes on trying as forget does. Blocking. For tests, which turn clocks
     // back.
     virtual void clear() = 0;
+
+    // As store::watch().
+    [[nodiscard]] virtual std::unique_ptr<record_watch> watch(const record_id& id,
+                                                              unique_function<void()> news);
 };
 
 struct tier_counters {

@@ -16,7 +16,7 @@
 #include "engine/plan.hpp"
 #include "engine/strand.hpp"
 #include "semel/engine.hpp"
-#include "semel/watch.hpp"
+#include "semel/store.hpp"
 
 namespace semel {
 

@@ -76,8 +76,8 @@ void attempt::on_timer() {
 
 // Another process holds the record: the store may hear of the end before the next poll.
 void attempt::listen() {
-    if (watch_ != nullptr || core_->hears == nullptr) return;
-    watch_ = core_->hears->watch(plan_.id, [weak = weak_from_this()] {
+    if (watch_ != nullptr) return;
+    watch_ = core_->records->watch(plan_.id, [weak = weak_from_this()] {
         const auto changed = [](attempt& it) { it.on_change(); };
         if (auto self = weak.lock()) on_callback_thread(std::move(self), changed);
     });

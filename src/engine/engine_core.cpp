@@ -36,7 +36,6 @@ engine_core::engine_core(std::unique_ptr<store> store, operation_policy fallback
       runtime(options.runtime),
       log(options.log),
       records(std::move(store)),
-      hears(dynamic_cast<watchable*>(records.get())),
       in_flight(options.limits),
       keeper(*records, *runtime),
       pace_(options.sweep) {

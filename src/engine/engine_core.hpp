@@ -17,7 +17,6 @@
 #include "engine/lease_keeper.hpp"
 #include "engine/orphans.hpp"
 #include "semel/engine.hpp"
-#include "semel/watch.hpp"
 
 namespace semel {
 
@@ -89,7 +88,6 @@ public:
     const std::shared_ptr<semel::runtime> runtime;
     const std::shared_ptr<logger> log;
     const std::unique_ptr<store> records;
-    watchable* const hears; // the same, where it hears of changes made elsewhere; else null
 
     // Thread-safe by themselves.
     live_counters counters;

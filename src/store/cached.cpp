@@ -6,7 +6,6 @@
 
 #include "core/local_hash.hpp"
 #include "semel/decorators.hpp"
-#include "semel/watch.hpp"
 #include "store/cached_shard.hpp"
 
 namespace semel {
@@ -34,7 +33,7 @@ cached_texts texts_of(const stored_result& result) {
     return {.body = result.body, .type = result.type, .ref = result.ref};
 }
 
-class cached_store final : public store, public watchable {
+class cached_store final : public store {
 public:
     cached_store(std::unique_ptr<store> inner, cache_options options)
         : options_(std::move(options)),
@@ -90,8 +89,7 @@ public:
 
     [[nodiscard]] std::unique_ptr<record_watch> watch(const record_id& id,
                                                       unique_function<void()> news) override {
-        auto* const hears = dynamic_cast<watchable*>(inner_.get());
-        return hears == nullptr ? nullptr : hears->watch(id, std::move(news));
+        return inner_->watch(id, std::move(news));
     }
 
 private:

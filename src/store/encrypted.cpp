@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "semel/watch.hpp"
 #include "store/sealed_box.hpp"
 
 namespace semel {
@@ -39,7 +38,7 @@ bool fits(maker by, std::uint64_t bound, std::uint64_t fence) {
     return by == maker::attempt ? bound == fence : bound < fence;
 }
 
-class encrypted_store final : public store, public watchable {
+class encrypted_store final : public store {
 public:
     encrypted_store(std::unique_ptr<store> inner, encryption_options&& options)
         : box_(std::move(options.keys)),
@@ -79,8 +78,7 @@ public:
     [[nodiscard]] store_traits traits() const override { return inner_->traits(); }
     [[nodiscard]] std::unique_ptr<record_watch> watch(const record_id& id,
                                                       unique_function<void()> news) override {
-        auto* const hears = dynamic_cast<watchable*>(inner_.get());
-        return hears == nullptr ? nullptr : hears->watch(id, std::move(news));
+        return inner_->watch(id, std::move(news));
     }
 
 private:

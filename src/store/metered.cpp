@@ -3,13 +3,12 @@
 #include <utility>
 
 #include "semel/decorators.hpp"
-#include "semel/watch.hpp"
 
 namespace semel {
 
 namespace {
 
-class metered_store final : public store, public watchable {
+class metered_store final : public store {
 public:
     metered_store(std::unique_ptr<store> inner, store_metrics& metrics, meter_options options)
         : metrics_(metrics), options_(std::move(options)), inner_(std::move(inner)) {}
@@ -54,8 +53,7 @@ public:
 
     [[nodiscard]] std::unique_ptr<record_watch> watch(const record_id& id,
                                                       unique_function<void()> news) override {
-        auto* const hears = dynamic_cast<watchable*>(inner_.get());
-        return hears == nullptr ? nullptr : hears->watch(id, std::move(news));
+        return inner_->watch(id, std::move(news));
     }
 
 private:

@@ -26,4 +26,8 @@ result<reply> store::call(const record_id& id, command what, std::optional<time_
     return std::move(*got);
 }
 
+std::unique_ptr<record_watch> store::watch(const record_id&, unique_function<void()>) {
+    return nullptr;
+}
+
 } // namespace semel

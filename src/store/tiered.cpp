@@ -6,7 +6,6 @@
 #include <random>
 #include <utility>
 
-#include "semel/watch.hpp"
 #include "store/tier_plan.hpp"
 
 namespace semel {
@@ -66,7 +65,7 @@ std::uint64_t random_word() {
     return std::uint64_t{source()} << 32 | source();
 }
 
-class tiered_store final : public store, public watchable {
+class tiered_store final : public store {
 public:
     tiered_store(std::unique_ptr<front_tier> front, std::unique_ptr<store> truth,
                  tier_options options)
@@ -131,9 +130,10 @@ public:
     // The front hears of ends that were told to it, the truth of all.
     [[nodiscard]] std::unique_ptr<record_watch> watch(const record_id& id,
                                                       unique_function<void()> news) override {
-        auto* hears = dynamic_cast<watchable*>(truth_.get());
-        if (hears == nullptr) hears = dynamic_cast<watchable*>(front_.get());
-        return hears == nullptr ? nullptr : hears->watch(id, std::move(news));
+        const auto either = std::make_shared<unique_function<void()>>(std::move(news));
+        auto heard = truth_->watch(id, [either] { (*either)(); });
+        if (heard == nullptr) heard = front_->watch(id, [either] { (*either)(); });
+        return heard;
     }
 
 private:
@@ -244,6 +244,10 @@ private:
 };
 
 } // namespace
+
+std::unique_ptr<record_watch> front_tier::watch(const record_id&, unique_function<void()>) {
+    return nullptr;
+}
 
 tier_counters::values tier_counters::snapshot() const {
     return {.answered = answered.get(), .asked = asked.get(), .failures = failures.get()};

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "semel/store.hpp"
-#include "semel/watch.hpp"
 #include "sim/database.hpp"
 #include "sim/ghost.hpp"
 #include "sim/scene.hpp"
@@ -23,7 +22,7 @@ struct network {
     [[nodiscard]] bool down(duration now) const { return now < outage_until; }
 };
 
-class sim_store final : public store, public watchable {
+class sim_store final : public store {
 public:
     sim_store(scene& with, ghost& truth, database& behind, const network& between, process_id who);
     ~sim_store() override;

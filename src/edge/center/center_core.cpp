@@ -8,10 +8,7 @@
 namespace semel::edge {
 
 center_core::center_core(store& all, semel::runtime& timers, center_options with)
-    : records(all),
-      hears(dynamic_cast<watchable*>(&all)),
-      runtime(timers),
-      options(std::move(with)) {}
+    : records(all), runtime(timers), options(std::move(with)) {}
 
 bool center_core::add_waiter(const std::shared_ptr<errand>& who) {
     const std::lock_guard lock{mutex_};

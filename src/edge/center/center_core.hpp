@@ -9,7 +9,6 @@
 
 #include "edge/center/center.hpp"
 #include "semel/metrics.hpp"
-#include "semel/watch.hpp"
 
 namespace semel::edge {
 
@@ -48,7 +47,6 @@ public:
 
     // Constant after construction.
     store& records;
-    watchable* const hears; // the same, where it hears of changes made elsewhere; else null
     semel::runtime& runtime;
     const center_options options;
 

@@ -68,8 +68,8 @@ void errand::hear(result<semel::reply>&& got) {
 }
 
 errand::waiting errand::wait_until(local_time when, waits_for what) {
-    if (what == waits_for::news && watch_ == nullptr && core_->hears != nullptr) {
-        watch_ = core_->hears->watch(id_, [weak = weak_from_this(), core = core_] {
+    if (what == waits_for::news && watch_ == nullptr) {
+        watch_ = core_->records.watch(id_, [weak = weak_from_this(), core = core_] {
             // Not here: the answer to what is then asked may come inline and end this watch.
             core->runtime.post([weak] {
                 if (const auto self = weak.lock()) self->wake_now();

@@ -12,7 +12,7 @@
 #include "edge/center/center_core.hpp"
 #include "edge/center/order.hpp"
 #include "semel/function.hpp"
-#include "semel/watch.hpp"
+#include "semel/store.hpp"
 
 namespace semel::edge {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "semel/function.hpp"
-#include "semel/watch.hpp"
+#include "semel/store.hpp"
 #include "stores/redis/link.hpp"
 
 namespace semel::redis {

@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "semel/stores/redis.hpp"
-#include "semel/watch.hpp"
 #include "stores/redis/front_lane.hpp"
 #include "stores/redis/keys.hpp"
 #include "stores/redis/listener.hpp"
@@ -12,7 +11,7 @@ namespace semel {
 
 namespace {
 
-class redis_front final : public front_tier, public watchable {
+class redis_front final : public front_tier {
 public:
     redis_front(const redis_options& options, const redis::link_options& how)
         : prefix_(options.prefix), ear_(redis::make_listener(options, how)) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "semel/assert.hpp"
-#include "semel/watch.hpp"
 #include "store/laned_store.hpp"
 #include "stores/redis/backend.hpp"
 #include "stores/redis/errors.hpp"
@@ -28,7 +27,7 @@ struct redis_parts {
     std::unique_ptr<redis::listener> ear = {}; // none: nobody publishes, or there is no connection
 };
 
-class redis_store final : public laned_store, public watchable {
+class redis_store final : public laned_store {
 public:
     redis_store(std::unique_ptr<redis_parts> parts, const lane_options& options)
         : laned_store(backends_of(*parts), backend_on(parts->keeper, *parts), options),

@@ -11,7 +11,7 @@
 #include "semel/decorators.hpp"
 #include "semel/engine.hpp"
 #include "semel/stores/memory.hpp"
-#include "semel/watch.hpp"
+#include "semel/tiered.hpp"
 #include "support/shared_store.hpp"
 
 namespace semel {
@@ -39,10 +39,6 @@ private:
     std::atomic<int> count_ = 0;
 };
 
-watchable& ears_of(store& one) {
-    return dynamic_cast<watchable&>(one);
-}
-
 using RedisWake = redis_test;
 
 TEST_F(RedisWake, TheEndOfAnAttemptElsewhereIsHeard) {
@@ -51,7 +47,7 @@ TEST_F(RedisWake, TheEndOfAnAttemptElsewhereIsHeard) {
     const record_id id = id_of("k");
     const claim by = must_start(*elsewhere, id, begin_of(1));
     counted_news news;
-    const auto watch = ears_of(*here).watch(id, news.hear());
+    const auto watch = here->watch(id, news.hear());
     ASSERT_TRUE(news.reaches(1)) << "that it may have ended before anybody listened";
 
     ASSERT_TRUE(elsewhere->call(id, complete_of(by, "x")));
@@ -63,8 +59,8 @@ TEST_F(RedisWake, OtherRecordsAreNotHeardAndNothingIsAfterwards) {
     const auto here = open();
     counted_news news;
     counted_news others;
-    auto watch = ears_of(*here).watch(id_of("k"), news.hear());
-    const auto other = ears_of(*here).watch(id_of("other"), others.hear());
+    auto watch = here->watch(id_of("k"), news.hear());
+    const auto other = here->watch(id_of("other"), others.hear());
     ASSERT_TRUE(news.reaches(1) && others.reaches(1));
     const claim by = must_start(*here, id_of("other"), begin_of(1));
     ASSERT_TRUE(here->call(id_of("other"), complete_of(by, "x")));
@@ -88,7 +84,7 @@ TEST_F(RedisWake, NobodyListensWhereNothingIsPublished) {
     options_.wake = redis_wake::none;
     const auto store = open();
 
-    EXPECT_EQ(ears_of(*store).watch(id_of("k"), [] {}), nullptr);
+    EXPECT_EQ(store->watch(id_of("k"), [] {}), nullptr);
 }
 
 TEST_F(RedisWake, AFrontIsHeardThroughEveryDecorator) {
@@ -103,7 +99,7 @@ TEST_F(RedisWake, AFrontIsHeardThroughEveryDecorator) {
     const auto elsewhere = open_tiered();
     const claim by = must_start(*elsewhere, id_of("k"), begin_of(1));
     counted_news news;
-    const auto watch = ears_of(*here).watch(id_of("k"), news.hear());
+    const auto watch = here->watch(id_of("k"), news.hear());
     ASSERT_TRUE(news.reaches(1));
 
     ASSERT_TRUE(elsewhere->call(id_of("k"), complete_of(by, "x")));
@@ -146,11 +142,22 @@ TEST_F(RedisWake, AWaitingCallerOfAnotherEngineIsWoken) {
     EXPECT_LT(delays[2], 50'000) << "in the middle";
 }
 
+TEST_F(RedisWake, ATierListensAtItsFrontWhereAMeteredTruthHearsNothing) {
+    store_metrics counted;
+    const auto tier =
+        tiered(open_redis_front(options_).value(), metered(make_memory_store({}), counted), {});
+    counted_news news;
+
+    const auto watch = tier->watch(id_of("k"), news.hear());
+
+    EXPECT_TRUE(news.reaches(1));
+}
+
 TEST(RedisWakeFaults, AfterALostConnectionEverybodyIsTold) {
     private_redis server;
     const auto store = open_redis_store(server.options()).value();
     counted_news news;
-    const auto watch = ears_of(*store).watch(id_of("k"), news.hear());
+    const auto watch = store->watch(id_of("k"), news.hear());
     ASSERT_TRUE(news.reaches(1));
     server.kill();
     server.start();
@@ -172,7 +179,7 @@ TEST(RedisWakeFaults, AServerThatWasBusyIsAskedAgain) {
     }};
     std::this_thread::sleep_for(milliseconds{200});
     counted_news news;
-    const auto watch = ears_of(*store).watch(id_of("k"), news.hear());
+    const auto watch = store->watch(id_of("k"), news.hear());
     std::this_thread::sleep_for(milliseconds{200});
     EXPECT_EQ(news.count(), 0);
 
@@ -187,7 +194,7 @@ TEST(RedisWakeFaults, AUserWhoMayNotListenPolls) {
     const auto store = open_redis_store(options).value();
     counted_news news;
 
-    const auto watch = ears_of(*store).watch(id_of("k"), news.hear());
+    const auto watch = store->watch(id_of("k"), news.hear());
     std::this_thread::sleep_for(milliseconds{200});
 
     EXPECT_EQ(news.count(), 0);

@@ -8,7 +8,6 @@
 
 #include "semel/engine.hpp"
 #include "semel/stores/memory.hpp"
-#include "semel/watch.hpp"
 #include "support/manual_runtime.hpp"
 
 namespace semel {
@@ -26,7 +25,7 @@ struct hearsay {
     std::function<void()> on_begin = {};
 };
 
-class hearing_store final : public store, public watchable {
+class hearing_store final : public store {
 public:
     explicit hearing_store(hearsay& in) : in_(in) {}
 
