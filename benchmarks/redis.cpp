@@ -193,10 +193,9 @@ figures cached_round_trips(const redis_options& options) {
         counted.counters = &counters;
         semel_side on{wrap(open_redis_store(counted).value())};
         on.replay_each(few);
-        const std::uint64_t before = counters.snapshot().round_trips;
+        const std::uint64_t before = counters.round_trips;
         on.replay_each(few);
-        return static_cast<double>(counters.snapshot().round_trips - before) /
-               static_cast<double>(few);
+        return static_cast<double>(counters.round_trips - before) / static_cast<double>(few);
     };
     return {.semel = trips([](auto inner) { return cached(std::move(inner)); }),
             .reference = trips([](auto inner) { return inner; })};

@@ -58,7 +58,7 @@ outbox::relay_options options_of(const relay_arguments& with) {
     return made;
 }
 
-void say_end(const outbox::relay_metrics::values& did) {
+void say_end(const outbox::relay_metrics& did) {
     std::cerr << "semel relay: delivered " << did.delivered << ", to be tried again " << did.retried
               << ", dead letters " << did.dead << ", given back " << did.returned << '\n';
 }

@@ -117,15 +117,15 @@ void relays::stop() {
     for (const auto& one : running_) one->stop();
 }
 
-std::vector<outbox::relay_metrics::values> relays::metrics() const {
-    std::vector<outbox::relay_metrics::values> all;
+std::vector<outbox::relay_metrics> relays::metrics() const {
+    std::vector<outbox::relay_metrics> all;
     for (const auto& one : running_) all.push_back(one->metrics());
     return all;
 }
 
 duration relays::lag() const {
     std::uint64_t longest = 0;
-    for (const auto& one : metrics()) longest = std::max(longest, one.oldest_seconds);
+    for (const auto& one : metrics()) longest = std::max(longest, one.oldest_seconds.get());
     return std::chrono::seconds{longest};
 }
 

@@ -22,7 +22,7 @@ public:
     // Of the first relay; null where there is none.
     [[nodiscard]] edge::outbox_desk* desk() const { return desk_.get(); }
     // In the order of the configuration. Any thread.
-    [[nodiscard]] std::vector<outbox::relay_metrics::values> metrics() const;
+    [[nodiscard]] std::vector<outbox::relay_metrics> metrics() const;
     // How long the oldest event waits.
     [[nodiscard]] duration lag() const;
 

@@ -234,7 +234,7 @@ traffic service::traffic() const {
 edge::console_numbers service::numbers() const {
     edge::console_numbers now{.engine = engine_->counters(),
                               .store = meters_.commands.snapshot(),
-                              .cache = meters_.cache.snapshot()};
+                              .cache = meters_.cache};
     if (center_) now.center = center_->counts();
     if (gateway_) now.gateway = gateway_->counts();
     return now;
@@ -244,8 +244,8 @@ std::string service::metrics() const {
     edge::metrics_text page;
     edge::write(page, engine_->counters());
     edge::write(page, meters_.commands.snapshot());
-    edge::write(page, meters_.driver.snapshot());
-    if (config_.store.cache_bytes > 0) edge::write(page, meters_.cache.snapshot());
+    edge::write(page, meters_.driver);
+    if (config_.store.cache_bytes > 0) edge::write(page, meters_.cache);
     if (!config_.store.keys.empty()) edge::write(page, meters_.encryption);
     if (reconciler_) edge::write(page, reconciler_->counts());
     edge::write(page, relays_->metrics());

@@ -72,20 +72,6 @@ struct consumer_metrics {
     counter acknowledged = {};      // duplicates and dead letters too
     counter interruptions = {};     // connections lost, exchanges failed
     latency_histogram latency = {}; // of a batch, from its arrival to its acknowledgement
-
-    struct values {
-        std::uint64_t fetched = 0;
-        std::uint64_t executed = 0;
-        std::uint64_t duplicates = 0;
-        std::uint64_t in_progress = 0;
-        std::uint64_t failed = 0;
-        std::uint64_t unavailable = 0;
-        std::uint64_t parked = 0;
-        std::uint64_t acknowledged = 0;
-        std::uint64_t interruptions = 0;
-        latency_snapshot latency = {};
-    };
-    [[nodiscard]] values snapshot() const;
 };
 
 struct consumer_options {

@@ -17,17 +17,25 @@
 
 namespace semel {
 
-// A number that only counts. Relaxed: counters order nothing.
+// A number that only counts. Relaxed: counters order nothing. A copy is a counter of its own, with
+// the value of that moment: so the copy of a struct of counters is a snapshot of it.
 class counter {
 public:
+    constexpr counter(std::uint64_t value = 0) noexcept : value_(value) {}
+    counter(const counter& from) noexcept : value_(from.get()) {}
+    counter& operator=(const counter& from) noexcept {
+        value_.store(from.get(), std::memory_order_relaxed);
+        return *this;
+    }
     void add(std::uint64_t by = 1) noexcept { value_.fetch_add(by, std::memory_order_relaxed); }
     void subtract(std::uint64_t by) noexcept { value_.fetch_sub(by, std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t get() const noexcept {
         return value_.load(std::memory_order_relaxed);
     }
+    operator std::uint64_t() const noexcept { return get(); }
 
 private:
-    std::atomic<std::uint64_t> value_ = 0;
+    std::atomic<std::uint64_t> value_;
 };
 
 struct latency_snapshot {
@@ -124,18 +132,6 @@ struct store_counters {
         batch_commands.add(commands);
         batch_sizes.record(commands);
     }
-
-    struct values {
-        std::uint64_t round_trips = 0;
-        std::uint64_t commits = 0;
-        std::uint64_t record_writes = 0;
-        std::uint64_t batches = 0;
-        std::uint64_t batch_commands = 0;
-        std::uint64_t refused = 0;
-        std::uint64_t queued = 0;
-        std::array<std::uint64_t, size_histogram::bucket_count> batch_sizes = {};
-    };
-    [[nodiscard]] values snapshot() const;
 };
 
 // What `cached` knows about itself.
@@ -146,16 +142,6 @@ struct cache_counters {
     counter evictions = {}; // to keep the byte bound
     counter bytes = {};     // held now
     counter entries = {};   // held now
-
-    struct values {
-        std::uint64_t hits = 0;
-        std::uint64_t misses = 0;
-        std::uint64_t fills = 0;
-        std::uint64_t evictions = 0;
-        std::uint64_t bytes = 0;
-        std::uint64_t entries = 0;
-    };
-    [[nodiscard]] values snapshot() const;
 };
 
 } // namespace semel

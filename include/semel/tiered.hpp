@@ -130,13 +130,6 @@ struct tier_counters {
     counter answered = {}; // begins that the front has answered
     counter asked = {};    // begins that went on to the truth
     counter failures = {}; // commands the front could not take
-
-    struct values {
-        std::uint64_t answered = 0;
-        std::uint64_t asked = 0;
-        std::uint64_t failures = 0;
-    };
-    [[nodiscard]] values snapshot() const;
 };
 
 struct tier_options {

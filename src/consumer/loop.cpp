@@ -162,17 +162,4 @@ void loop::interrupted(const failure& why) {
     log_warning(*log_, "the broker does not answer", {{"error", describe(why)}});
 }
 
-consumer_metrics::values consumer_metrics::snapshot() const {
-    return {.fetched = fetched.get(),
-            .executed = executed.get(),
-            .duplicates = duplicates.get(),
-            .in_progress = in_progress.get(),
-            .failed = failed.get(),
-            .unavailable = unavailable.get(),
-            .parked = parked.get(),
-            .acknowledged = acknowledged.get(),
-            .interruptions = interruptions.get(),
-            .latency = latency.snapshot()};
-}
-
 } // namespace semel::consumer

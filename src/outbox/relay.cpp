@@ -185,28 +185,8 @@ void relay::wait() {
     state_->join();
 }
 
-relay_metrics::values relay::metrics() const {
-    return state_->shared.metrics.snapshot();
-}
-
-relay_metrics::values relay_metrics::snapshot() const {
-    return {.claims = claims.get(),
-            .claimed = claimed.get(),
-            .delivered = delivered.get(),
-            .acked = acked.get(),
-            .retried = retried.get(),
-            .dead = dead.get(),
-            .returned = returned.get(),
-            .repeats = repeats.get(),
-            .lost = lost.get(),
-            .mismatched = mismatched.get(),
-            .failures = failures.get(),
-            .shards_taken = shards_taken.get(),
-            .backlog = backlog.get(),
-            .dead_letters = dead_letters.get(),
-            .oldest_seconds = oldest_seconds.get(),
-            .delivery = delivery.snapshot(),
-            .transit = transit.snapshot()};
+relay_metrics relay::metrics() const {
+    return state_->shared.metrics;
 }
 
 } // namespace semel::outbox

@@ -115,24 +115,4 @@ std::array<std::uint64_t, size_histogram::bucket_count> size_histogram::snapshot
     return taken;
 }
 
-store_counters::values store_counters::snapshot() const {
-    return {.round_trips = round_trips.get(),
-            .commits = commits.get(),
-            .record_writes = record_writes.get(),
-            .batches = batches.get(),
-            .batch_commands = batch_commands.get(),
-            .refused = refused.get(),
-            .queued = queued.get(),
-            .batch_sizes = batch_sizes.snapshot()};
-}
-
-cache_counters::values cache_counters::snapshot() const {
-    return {.hits = hits.get(),
-            .misses = misses.get(),
-            .fills = fills.get(),
-            .evictions = evictions.get(),
-            .bytes = bytes.get(),
-            .entries = entries.get()};
-}
-
 } // namespace semel

@@ -249,10 +249,6 @@ std::unique_ptr<record_watch> front_tier::watch(const record_id&, unique_functio
     return nullptr;
 }
 
-tier_counters::values tier_counters::snapshot() const {
-    return {.answered = answered.get(), .asked = asked.get(), .failures = failures.get()};
-}
-
 std::unique_ptr<store> tiered(std::unique_ptr<front_tier> front, std::unique_ptr<store> truth,
                               tier_options options) {
     return std::make_unique<tiered_store>(std::move(front), std::move(truth), std::move(options));

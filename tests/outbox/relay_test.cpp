@@ -78,8 +78,7 @@ protected:
                                  table_options how = {}) {
         return relay::start({at_->opener(how)}, told_sinks(log_, std::move(says)), options).value();
     }
-    relay_metrics::values drain(relay_options options, told_sink::judge says = {},
-                                table_options how = {}) {
+    relay_metrics drain(relay_options options, told_sink::judge says = {}, table_options how = {}) {
         const auto running = start(options, std::move(says), how);
         running->wait();
         return running->metrics();

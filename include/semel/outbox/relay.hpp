@@ -71,27 +71,6 @@ struct relay_metrics {
     counter oldest_seconds = {};     // gauge: age of the oldest row that waits
     latency_histogram delivery = {}; // of a batch, by the sink
     latency_histogram transit = {};  // of a row, from its creation to its delivery
-
-    struct values {
-        std::uint64_t claims = 0;
-        std::uint64_t claimed = 0;
-        std::uint64_t delivered = 0;
-        std::uint64_t acked = 0;
-        std::uint64_t retried = 0;
-        std::uint64_t dead = 0;
-        std::uint64_t returned = 0;
-        std::uint64_t repeats = 0;
-        std::uint64_t lost = 0;
-        std::uint64_t mismatched = 0;
-        std::uint64_t failures = 0;
-        std::uint64_t shards_taken = 0;
-        std::uint64_t backlog = 0;
-        std::uint64_t dead_letters = 0;
-        std::uint64_t oldest_seconds = 0;
-        latency_snapshot delivery = {};
-        latency_snapshot transit = {};
-    };
-    [[nodiscard]] values snapshot() const;
 };
 
 enum class relay_until : std::uint8_t {
@@ -135,7 +114,7 @@ public:
     // Waits until the relay was stopped, or has nothing left (relay_until::empty).
     void wait();
 
-    [[nodiscard]] relay_metrics::values metrics() const;
+    [[nodiscard]] relay_metrics metrics() const;
 
 private:
     class state;

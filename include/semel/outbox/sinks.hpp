@@ -21,16 +21,6 @@ struct sink_metrics {
     counter rejected = {};
     counter held = {};
     latency_histogram latency = {}; // of a batch
-
-    struct values {
-        std::uint64_t batches = 0;
-        std::uint64_t delivered = 0;
-        std::uint64_t later = 0;
-        std::uint64_t rejected = 0;
-        std::uint64_t held = 0;
-        latency_snapshot latency = {};
-    };
-    [[nodiscard]] values snapshot() const;
 };
 
 // What does not belong into a URL, or is the same for every sink.

@@ -1,5 +1,6 @@
 #include "edge/admin/metrics.hpp"
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string_view>
@@ -128,17 +129,17 @@ void write(metrics_text& to, const store_snapshot& from) {
                   {"store_swept_total", "Records they removed.", from.swept}});
 }
 
-void write(metrics_text& to, const store_counters::values& from) {
+void write(metrics_text& to, const store_counters& from) {
     counters(to, {{"store_round_trips_total", "Round trips of the driver.", from.round_trips},
                   {"store_commits_total", "Its commits.", from.commits},
                   {"store_record_writes_total", "Records it wrote.", from.record_writes},
                   {"store_refused_total", "Questions refused by a full queue.", from.refused}});
     gauges(to, {{"store_queued", "Questions that wait for a batch.", from.queued}});
     to.histogram("store_batch_commands", "Commands in one batch.");
-    to.value(from.batch_sizes, from.batch_commands);
+    to.value(from.batch_sizes.snapshot(), from.batch_commands);
 }
 
-void write(metrics_text& to, const cache_counters::values& from) {
+void write(metrics_text& to, const cache_counters& from) {
     counters(to, {{"cache_hits_total", "Repeats answered without the store.", from.hits},
                   {"cache_misses_total", "Repeats that went to the store.", from.misses},
                   {"cache_fills_total", "Results taken in.", from.fills},
@@ -182,21 +183,21 @@ void write(metrics_text& to, const center_counts& from) {
     gauges(to, {{"center_waiting", "Begins that wait.", from.waiting}});
 }
 
-void write(metrics_text& to, const std::vector<outbox::relay_metrics::values>& from) {
-    using values = outbox::relay_metrics::values;
+void write(metrics_text& to, const std::vector<outbox::relay_metrics>& from) {
+    using values = outbox::relay_metrics;
     if (from.empty()) return;
     const auto each = [&](auto pick) {
         for (std::size_t at = 0; at < from.size(); ++at) {
-            to.value(from[at].*pick, {{"relay", std::to_string(at + 1)}});
+            to.value(std::invoke(pick, from[at]), {{"relay", std::to_string(at + 1)}});
         }
     };
     const auto counter = [&](std::string_view name, std::string_view help,
-                             std::uint64_t values::*pick) {
+                             semel::counter values::*pick) {
         to.counter(name, help);
         each(pick);
     };
     const auto gauge = [&](std::string_view name, std::string_view help,
-                           std::uint64_t values::*pick) {
+                           semel::counter values::*pick) {
         to.gauge(name, help);
         each(pick);
     };
@@ -217,9 +218,9 @@ void write(metrics_text& to, const std::vector<outbox::relay_metrics::values>& f
             &values::mismatched);
     counter("outbox_failures_total", "Questions the database could not answer.", &values::failures);
     to.histogram("outbox_delivery_seconds", "How long the sink took for a batch.");
-    each(&values::delivery);
+    each([](const values& one) { return one.delivery.snapshot(); });
     to.histogram("outbox_transit_seconds", "From an event's creation to its delivery.");
-    each(&values::transit);
+    each([](const values& one) { return one.transit.snapshot(); });
 }
 
 void write(metrics_text& to, const reconcile_counts& from) {

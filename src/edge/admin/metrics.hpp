@@ -19,14 +19,14 @@ namespace semel::edge {
 
 void write(metrics_text& to, const engine_counters& from);
 void write(metrics_text& to, const store_snapshot& from);
-void write(metrics_text& to, const store_counters::values& from);
-void write(metrics_text& to, const cache_counters::values& from);
+void write(metrics_text& to, const store_counters& from);
+void write(metrics_text& to, const cache_counters& from);
 void write(metrics_text& to, const encryption_counters& from);
 void write(metrics_text& to, const gateway_counts& from);
 void write(metrics_text& to, const center_counts& from);
 void write(metrics_text& to, const reconcile_counts& from);
 // One for each relay, told apart by its number in the configuration; none: nothing is written.
-void write(metrics_text& to, const std::vector<outbox::relay_metrics::values>& from);
+void write(metrics_text& to, const std::vector<outbox::relay_metrics>& from);
 // Of all instances that this process has sent or logged.
 struct alert_counts {
     std::uint64_t raised = 0;      // began, or were over

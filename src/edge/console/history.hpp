@@ -19,7 +19,7 @@ struct console_numbers {
     store_snapshot store = {};
     center_counts center = {};
     gateway_counts gateway = {};
-    cache_counters::values cache = {};
+    cache_counters cache = {};
 };
 
 // How the store answered when it was last asked.

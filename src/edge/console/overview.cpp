@@ -82,9 +82,9 @@ json totals_json(const console_numbers& of) {
             {"gateway_unanswered", of.gateway.unanswered},
             {"center_requests", center.requests},
             {"center_refused", center.refused},
-            {"cache_hits", of.cache.hits},
-            {"cache_misses", of.cache.misses},
-            {"cache_bytes", of.cache.bytes}};
+            {"cache_hits", of.cache.hits.get()},
+            {"cache_misses", of.cache.misses.get()},
+            {"cache_bytes", of.cache.bytes.get()}};
 }
 
 json store_json(console_core& core, const store_pulse& pulse) {

@@ -89,13 +89,4 @@ opened open_sink(std::string_view url, const sink_options& options) {
         std::make_unique<metered_sink>(*std::move(made), *options.metrics)};
 }
 
-sink_metrics::values sink_metrics::snapshot() const {
-    return {.batches = batches.get(),
-            .delivered = delivered.get(),
-            .later = later.get(),
-            .rejected = rejected.get(),
-            .held = held.get(),
-            .latency = latency.snapshot()};
-}
-
 } // namespace semel::outbox

@@ -38,7 +38,7 @@ protected:
     // SQL behind the store's back.
     std::string sql(const std::string& text) { return client_.sql(text); }
 
-    [[nodiscard]] store_counters::values counted() const { return counters_.snapshot(); }
+    [[nodiscard]] store_counters counted() const { return counters_; }
 
     store_counters counters_;
 

@@ -19,9 +19,9 @@ protected:
     }
 
     template <class Ask> std::uint64_t round_trips(Ask ask) {
-        const auto before = counters_.snapshot().round_trips;
+        const auto before = counters_.round_trips;
         ask();
-        return counters_.snapshot().round_trips - before;
+        return counters_.round_trips - before;
     }
 
     std::unique_ptr<store> counted() {

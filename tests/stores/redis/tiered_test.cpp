@@ -67,11 +67,11 @@ TEST_F(RedisTiered, AFirstExecutionIsTwoQuestionsToTheTruthAndAReplayNone) {
 
     EXPECT_EQ(execute(), "once");
     EXPECT_EQ(asked(), 2U);
-    const auto before = front.snapshot().round_trips;
+    const auto before = front.round_trips;
     EXPECT_EQ(execute(), "once");
 
     EXPECT_EQ(asked(), 2U);
-    EXPECT_EQ(front.snapshot().round_trips - before, 1U);
+    EXPECT_EQ(front.round_trips - before, 1U);
 }
 
 TEST_F(RedisTiered, AnotherProcessReplaysFromTheFront) {
@@ -177,9 +177,9 @@ TEST(RedisTieredFaults, AnEmptiedFrontIsFilledAgain) {
     };
 
     EXPECT_EQ(replayed(), "once");
-    EXPECT_EQ(counters.snapshot().answered, 0U);
+    EXPECT_EQ(counters.answered, 0U);
     EXPECT_EQ(replayed(), "once");
-    EXPECT_EQ(counters.snapshot().answered, 1U);
+    EXPECT_EQ(counters.answered, 1U);
 }
 
 TEST(RedisTieredOpen, AFrontThatIsAwayIsNoErrorAndABadTruthIs) {

@@ -171,7 +171,7 @@ TEST(MetricsText, SizesAreAHistogramToo) {
     for (const std::size_t size : {1U, 2U, 3U, 5'000U}) driver.count_batch(size);
     metrics_text text;
 
-    write(text, driver.snapshot());
+    write(text, driver);
     const std::string page = std::move(text).finish();
 
     EXPECT_THAT(page, HasSubstr("semel_store_batch_commands_bucket{le=\"1\"} 1\n"));
@@ -206,8 +206,8 @@ TEST(Metrics, EveryPartHasItsFamilies) {
     metrics_text text;
     write(text, engine_counters{.executed = 5, .replayed = 6});
     write(text, store.snapshot());
-    write(text, store_counters::values{.round_trips = 1});
-    write(text, cache_counters::values{.hits = 9});
+    write(text, store_counters{.round_trips = 1});
+    write(text, cache_counters{.hits = 9});
     encryption_counters encryption;
     encryption.unreadable.add(3);
     write(text, encryption);
