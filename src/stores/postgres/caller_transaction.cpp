@@ -293,8 +293,7 @@ void caller_transaction::add_calls(std::vector<call>& to, const unsent_write& fr
 }
 
 failure caller_transaction::explain(failure why) const {
-    return explained(std::move(why), on_.last_failure(), options_.table_prefix,
-                     on_.owners_failed() ? whose::works : whose::ours);
+    return explained(std::move(why), on_.last_failure(), options_.table_prefix);
 }
 
 // With all that was locked after it: calls nest.

@@ -132,10 +132,12 @@ int connection::server_version() const {
 
 failure connection::cannot_connect() const {
     const std::string_view words = PQerrorMessage(it_);
-    const native_failure said{.state = std::string{state_in(words)}, .message = std::string{words}};
+    const std::string_view state = state_in(words);
     // Where 42704 is about a setting, nothing of semel's was asked for yet.
-    const bool about_options = said.state == "42704";
-    failure why = failure_of(said, ending::rolled_back, about_options ? whose::works : whose::ours);
+    const bool about_options = state == "42704";
+    failure why = failure_of(
+        {.state = std::string{state}, .message = std::string{words}, .of_work = about_options},
+        ending::rolled_back);
     const bool tls = words.find("certificate") != std::string_view::npos ||
                      words.find("SSL") != std::string_view::npos;
     if (about_options) {
@@ -201,7 +203,6 @@ result<void> connection::queue(std::span<const call> calls) {
 }
 
 void connection::expect(std::size_t calls) {
-    owners_failed_ = false;
     last_failure_ = {};
     sent_ = calls;
 }
@@ -292,7 +293,7 @@ std::optional<result<std::vector<rows>>> connection::add(collection& to, rows on
         return std::nullopt;
     }
     if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
-        owners_failed_ = to.not_done > sent_;
+        last_failure_.of_work = to.not_done > sent_;
         return stuck_in_copy(status == PGRES_COPY_IN ? effect::none : effect::unknown);
     }
     ++to.answers;
@@ -321,9 +322,9 @@ result<std::vector<rows>> connection::finish(collection& from) {
 }
 
 failure connection::failed(collection& from, ending how) {
-    owners_failed_ = from.not_done > sent_;
     last_failure_ = *std::move(from.error);
-    return failure_of(last_failure_, how, owners_failed_ ? whose::works : whose::ours);
+    last_failure_.of_work = from.not_done > sent_;
+    return failure_of(last_failure_, how);
 }
 
 // Results after the end belong to the next transaction, and so does an error.

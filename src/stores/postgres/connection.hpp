@@ -82,8 +82,6 @@ public:
     [[nodiscard]] result<void> queue(std::span<const call> calls);
     [[nodiscard]] result<void>
     queue_text(const std::string& sql); // a statement nobody has prepared
-    // Of the last pipeline: it was a statement of the owner's that failed, none of the calls.
-    [[nodiscard]] bool owners_failed() const { return owners_failed_; }
     // What the failure of the last pipeline or query was made of. Empty where it came from libpq.
     [[nodiscard]] const native_failure& last_failure() const { return last_failure_; }
     [[nodiscard]] result<void> prepare(std::span<const preparation> all, local_time deadline);
@@ -147,7 +145,6 @@ private:
     bool owned_ = true;
     bool lost_ = false;
     std::size_t sent_ = 0; // calls of the last pipeline
-    bool owners_failed_ = false;
     native_failure last_failure_;
     int polling_ = 0; // what PQconnectPoll() waits for
     // Of the call that is being sent; kept for the next.

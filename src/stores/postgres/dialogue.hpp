@@ -42,7 +42,6 @@ public:
     [[nodiscard]] task<result<void>> prepare(std::span<const preparation> all);
     [[nodiscard]] result<void> queue(std::span<const call> calls) { return on_->queue(calls); }
     [[nodiscard]] result<void> queue_text(const std::string& sql) { return on_->queue_text(sql); }
-    [[nodiscard]] bool owners_failed() const { return on_->owners_failed(); }
     [[nodiscard]] const native_failure& last_failure() const { return on_->last_failure(); }
     [[nodiscard]] bool lost() const { return on_->lost(); }
 

@@ -80,11 +80,11 @@ std::string one_line(std::string_view words) {
 
 } // namespace
 
-failure failure_of(const native_failure& error, ending how, whose statement) {
+failure failure_of(const native_failure& error, ending how) {
     const meaning& what = meaning_of(error.state);
     std::string detail = "postgres: " + one_line(error.message);
     if (!error.state.empty()) detail += " (" + error.state + ")";
-    if (statement == whose::ours && !what.advice.empty()) detail += "; " + std::string{what.advice};
+    if (!error.of_work && !what.advice.empty()) detail += "; " + std::string{what.advice};
     return {.code = what.as,
             .possible = how == ending::unknown ? effect::unknown : effect::none,
             .detail = std::move(detail)};

@@ -1,7 +1,6 @@
 // PostgreSQL's error codes as failures of semel: one table.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "semel/result.hpp"
@@ -13,6 +12,8 @@ struct native_failure {
     std::string state = {};      // SQLSTATE, five characters; empty where libpq itself failed
     std::string message = {};    // the server's or libpq's own words
     std::string constraint = {}; // the one that was violated
+    // Of the work's statement, not of one of ours: what to do about it is not for us to say.
+    bool of_work = false;
 };
 
 // What is left of the transaction.
@@ -21,10 +22,6 @@ enum class ending {
     unknown,     // the connection went away after the commit may have begun
 };
 
-// Whose statement it was: what to do about one of the work's is not for us to say.
-enum class whose : std::uint8_t { ours, works };
-
-[[nodiscard]] failure failure_of(const native_failure& error, ending how,
-                                 whose statement = whose::ours);
+[[nodiscard]] failure failure_of(const native_failure& error, ending how);
 
 } // namespace semel::postgres

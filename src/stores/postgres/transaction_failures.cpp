@@ -31,9 +31,8 @@ bool knows_other_tables(const native_failure& why) {
     return why.state == "0A000" || why.state == "XX000";
 }
 
-failure explained(failure why, const native_failure& error, const std::string& table_prefix,
-                  whose statement) {
-    if (statement == whose::works) {
+failure explained(failure why, const native_failure& error, const std::string& table_prefix) {
+    if (error.of_work) {
         // A deadlock is not the work's fault: transact() begins again.
         if (why.code == errc::conflict) return why;
         return broken("a statement that the work has queued failed: " + why.detail);

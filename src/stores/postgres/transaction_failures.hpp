@@ -26,6 +26,6 @@ namespace semel::postgres {
 
 // For a pipeline with a write of ours that failed: whose statement it was decides what it means.
 [[nodiscard]] failure explained(failure why, const native_failure& error,
-                                const std::string& table_prefix, whose statement);
+                                const std::string& table_prefix);
 
 } // namespace semel::postgres
