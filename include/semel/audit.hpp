@@ -14,8 +14,9 @@ namespace semel {
 
 struct audit_entry {
     time_point at = {};
-    std::string act =
-        {}; // "resolve: committed", "resolve: not executed", "resolve: failed", "remove"
+    // "resolve: committed", "resolve: not executed", "resolve: failed", "remove"; "correct: …"
+    // where the verdict replaces an earlier one.
+    std::string act = {};
     std::string actor = {}; // who: a name an operator gave, "reconciler", "gateway"
     std::string reason = {};
     std::uint64_t fence = 0;               // of the attempt that was judged

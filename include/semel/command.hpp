@@ -66,7 +66,8 @@ struct checkpoint {
     semel::checkpoint step = {};
 };
 
-// A reconciler's or an operator's decision about a lapsed record. Audited.
+// A reconciler's or an operator's decision about a lapsed record, or a correction of such a
+// decision: each draws a fence of its own, so the fence says which one is meant. Audited.
 struct resolve {
     struct committed {
         stored_result result = {};

@@ -30,8 +30,8 @@ struct cache_options {
 // to (both may have none), and not past the record's expiry, counted on the boot-time clock from
 // before the store was asked. Everything else goes to the store, which alone tells a mismatch.
 // Begins with on_mismatch::overwrite always go to the store and make the cache forget the record;
-// so do remove, resolve, purge and the commands of an attempt. While a remove or an overwriting
-// begin is on its way, nothing is remembered that could predate it; one that fails with
+// so do remove, resolve, purge and the commands of an attempt. While a remove, a resolve or an
+// overwriting begin is on its way, nothing is remembered that could predate it; one that fails with
 // effect::unknown may still be applied later and is then seen within age_max.
 [[nodiscard]] std::unique_ptr<store> cached(std::unique_ptr<store> inner,
                                             cache_options options = {});

@@ -55,4 +55,7 @@ struct applied {
 // attempts are used up.
 [[nodiscard]] bool in_doubt(const record& it, time_point now);
 
+// Finished by the verdict of an operator or a reconciler, which alone another verdict may correct.
+[[nodiscard]] bool ended_by_verdict(const record& it);
+
 } // namespace semel

@@ -33,6 +33,7 @@ enum class bug : std::uint8_t {
     orphan_is_left,           // a begin that was given up in doubt is not looked for
     asking_is_progress,       // waiters call it in progress while the store has not answered
     lease_is_trusted,         // waiters call it in progress although the store was not asked since
+    any_end_is_a_verdict,     // what its own attempt has ended can be corrected, too
 };
 
 #ifdef SEMEL_MUTANTS

@@ -67,6 +67,7 @@ std::string detail_of(const command& what, const applied& made) {
         return one->state == record_state::failed_final ? ", final" : ", attempts used up";
     }
     if (std::holds_alternative<answers::resolved>(made.said)) {
+        if (made.audit && made.audit->act.starts_with("correct")) return ", corrected";
         constexpr std::string_view verdicts[]{"committed", "not executed", "failed"};
         const auto index = std::get<commands::resolve>(what).verdict.index();
         return ", " + std::string{verdicts[index]};

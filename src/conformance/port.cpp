@@ -98,45 +98,6 @@ void completion_may_submit_the_next_command(const subject& what, const run_optio
     EXPECT_TRUE(is<answers::stored>(last)) << text(last);
 }
 
-void operator_acts_are_audited_in_order(const subject& what, const run_options&) {
-    const opened fresh = open_fresh(what);
-    const record_id id = id_of("audited");
-    const claim by = must_start(*fresh.it, id, 1, day_one);
-    commands::resolve failed{.expected_fence = by.fence,
-                             .verdict = commands::resolve::failed{.error = "no"},
-                             .retention = hours{1},
-                             .actor = "anna",
-                             .reason = "too early"};
-    const auto early = ask(*fresh.it, id, failed, day_one);
-    const time_point then = day_one + seconds{31};
-    failed.reason = "the bank says no";
-
-    const auto resolved = ask(*fresh.it, id, failed, then);
-    const auto removed =
-        ask(*fresh.it, id, commands::remove{.actor = "bob", .reason = "test"}, then + seconds{1});
-    const auto again = ask(*fresh.it, id, commands::remove{.actor = "bob"}, then + seconds{2});
-
-    EXPECT_TRUE(is<answers::in_progress>(early)) << text(early);
-    ASSERT_TRUE(is<answers::resolved>(resolved)) << text(resolved);
-    EXPECT_TRUE(is<answers::removed>(removed)) << text(removed);
-    EXPECT_TRUE(is<answers::kept>(again)) << text(again);
-    const std::vector<audit_entry> expected{{.at = then,
-                                             .act = "resolve: failed",
-                                             .actor = "anna",
-                                             .reason = "the bank says no",
-                                             .fence = by.fence,
-                                             .from = record_state::processing,
-                                             .to = record_state::failed_final},
-                                            {.at = then + seconds{1},
-                                             .act = "remove",
-                                             .actor = "bob",
-                                             .reason = "test",
-                                             .fence = std::get<answers::resolved>(resolved).fence,
-                                             .from = record_state::failed_final}};
-    EXPECT_EQ(fresh->audit(id).value(), expected);
-    EXPECT_TRUE(fresh->audit(id_of("another")).value().empty());
-}
-
 void replays_and_refusals_write_nothing(const subject& what, const run_options&) {
     const opened fresh = open_fresh(what);
     const record_id busy = id_of("busy");
@@ -301,29 +262,6 @@ void a_failure_comes_back_with_its_steps_if_nothing_was_run(const subject& what,
     }
 }
 
-// In doubt is what an operator or a probe must settle: neither time nor the sweeper does.
-void used_up_records_stay_in_doubt_until_a_verdict(const subject& what, const run_options&) {
-    const opened fresh = open_fresh(what);
-    const record_id id = id_of("used up");
-    commands::begin once = begin_of(1);
-    once.policy = {.attempts_max = 1, .processing_max = seconds{60}};
-    const answer first = ask(*fresh.it, id, once, day_one);
-    ASSERT_TRUE(is<answers::started>(first)) << text(first);
-    const claim by = std::get<answers::started>(first).by;
-    const time_point later = day_one + hours{1'000};
-
-    (void)fresh->sweep({.now = later}).value();
-    EXPECT_TRUE(is<answers::kept>(ask(*fresh.it, id, commands::purge{}, later)));
-    const answer doubt = ask(*fresh.it, id, once, later);
-    EXPECT_TRUE(is<answers::in_doubt>(doubt)) << text(doubt);
-    const commands::resolve not_executed{.expected_fence = by.fence, .retention = hours{1}};
-    const answer verdict = ask(*fresh.it, id, not_executed, later);
-    ASSERT_TRUE(is<answers::resolved>(verdict)) << text(verdict);
-
-    const answer again = ask(*fresh.it, id, once, later);
-    EXPECT_TRUE(is<answers::started>(again)) << text(again);
-}
-
 void fences_go_on_after_removal_under_a_clock_that_went_back(const subject& what,
                                                              const run_options&) {
     const opened fresh = open_fresh(what);
@@ -356,7 +294,6 @@ constexpr named_test tests[]{
     {"EveryCompletionIsCalledOnce", every_completion_is_called_once},
     {"DestructionAnswersEverything", destruction_answers_everything},
     {"CompletionMaySubmitTheNextCommand", completion_may_submit_the_next_command},
-    {"OperatorActsAreAuditedInOrder", operator_acts_are_audited_in_order},
     {"ReplaysAndRefusalsWriteNothing", replays_and_refusals_write_nothing},
     {"RecordIdsAreComparedByteByByte", record_ids_are_compared_byte_by_byte},
     {"ResultsOfEverySizeComeBackByteForByte", results_of_every_size_come_back_byte_for_byte},
@@ -365,7 +302,6 @@ constexpr named_test tests[]{
      an_overwritten_result_comes_back_if_nothing_was_run},
     {"AFailureComesBackWithItsStepsIfNothingWasRun",
      a_failure_comes_back_with_its_steps_if_nothing_was_run},
-    {"UsedUpRecordsStayInDoubtUntilAVerdict", used_up_records_stay_in_doubt_until_a_verdict},
     {"FencesGoOnAfterRemovalUnderAClockThatWentBack",
      fences_go_on_after_removal_under_a_clock_that_went_back},
 };

@@ -42,6 +42,7 @@ void add_tests(const subject& what, const run_options& how) {
     add(model_tests());
     add(race_tests());
     add(port_tests());
+    add(operator_tests());
     add(search_tests());
     if (what.opens == instances::many) add(instance_tests());
 }

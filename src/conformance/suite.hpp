@@ -17,6 +17,7 @@ struct named_test {
 [[nodiscard]] std::span<const named_test> race_tests();
 [[nodiscard]] std::span<const named_test> instance_tests();
 [[nodiscard]] std::span<const named_test> port_tests();
+[[nodiscard]] std::span<const named_test> operator_tests();
 [[nodiscard]] std::span<const named_test> search_tests();
 
 // A fresh backing with one store on it; the store goes first.

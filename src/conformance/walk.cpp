@@ -100,7 +100,7 @@ std::string explain(const subject& what, const run_options& how, const history& 
 
 // ---- what a run must have met to count
 
-constexpr std::array<std::string_view, 46> must_be_seen{
+constexpr std::array<std::string_view, 47> must_be_seen{
     "begin: started, first",
     "begin: started, retried",
     "begin: started, taken over",
@@ -136,6 +136,7 @@ constexpr std::array<std::string_view, 46> must_be_seen{
     "resolve: resolved, committed",
     "resolve: resolved, not executed",
     "resolve: resolved, failed",
+    "resolve: resolved, corrected",
     "resolve: in_progress",
     "resolve: fenced_off, something there",
     "resolve: fenced_off, nothing there",

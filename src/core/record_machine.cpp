@@ -288,6 +288,10 @@ bool in_doubt(const record& it, time_point now) {
     return lapsed(it, now) && needs_verdict(it);
 }
 
+bool ended_by_verdict(const record& it) {
+    return finished(it) && (it.holder.owner == owner_id{} || mutant(bug::any_end_is_a_verdict));
+}
+
 std::optional<answers::stored> complete_in_place(record& it, commands::complete& what,
                                                  const instant& at) {
     if (!working(&it, what.by)) return std::nullopt;

@@ -42,14 +42,21 @@ bool needs_verdict(const record& it) {
 
 namespace {
 
-audit_entry audited(std::string_view act, std::string actor, std::string reason,
-                    const record& before, const instant& at) {
+audit_entry audited(std::string act, std::string actor, std::string reason, const record& before,
+                    const instant& at) {
     return {.at = at.now,
-            .act = std::string{act},
+            .act = std::move(act),
             .actor = std::move(actor),
             .reason = std::move(reason),
             .fence = before.holder.fence,
             .from = before.state};
+}
+
+// Nothing of an earlier verdict remains.
+void clear_end(record& it) {
+    it.result = {};
+    it.error.clear();
+    it.retry_after = {};
 }
 
 void settle(record& after, commands::resolve::committed&& verdict) {
@@ -61,7 +68,6 @@ void settle(record& after, commands::resolve::committed&& verdict) {
 void settle(record& after, commands::resolve::not_executed&&) {
     after.state = record_state::failed_retryable;
     after.error = "resolved: not executed";
-    after.retry_after = {};
     // The work may be run once more, also where all attempts are used up.
     if (mutant(bug::verdict_grants_nothing)) return;
     after.policy.attempts_max = std::max(after.policy.attempts_max, after.attempts + 1);
@@ -73,10 +79,10 @@ void settle(record& after, commands::resolve::failed&& verdict) {
     after.checkpoints.clear();
 }
 
-std::string_view act_of(const commands::resolve& what) {
-    static constexpr std::string_view acts[]{"resolve: committed", "resolve: not executed",
-                                             "resolve: failed"};
-    return acts[what.verdict.index()];
+std::string act_of(const commands::resolve& what, const record& before) {
+    static constexpr std::string_view verdicts[]{"committed", "not executed", "failed"};
+    return (finished(before) ? "correct: " : "resolve: ") +
+           std::string{verdicts[what.verdict.index()]};
 }
 
 applied erased(answer&& said) {
@@ -98,10 +104,10 @@ bool purgeable(const record& it, time_point now) {
 } // namespace
 
 applied on(commands::resolve&& what, const record* before, const record* shown, const instant& at) {
-    const bool open =
-        before != nullptr && !finished(*before) && before->holder.fence == what.expected_fence;
+    const bool open = shown != nullptr && shown->holder.fence == what.expected_fence &&
+                      (!finished(*shown) || ended_by_verdict(*shown));
     if (!open) return fenced(shown);
-    if (!lapsed(*before, at.now)) {
+    if (!finished(*before) && !lapsed(*before, at.now)) {
         return unchanged(busy(*before, before->lease_until + before->policy.grace));
     }
     auto made = rewritten(*before, at);
@@ -110,7 +116,9 @@ applied on(commands::resolve&& what, const record* before, const record* shown, 
     after.holder = {.fence = next_fence(before, at), .owner = {}};
     after.expires_at = at.now + what.retention;
     made.said = answers::resolved{.fence = after.holder.fence};
-    made.audit = audited(act_of(what), std::move(what.actor), std::move(what.reason), *before, at);
+    made.audit =
+        audited(act_of(what, *before), std::move(what.actor), std::move(what.reason), *before, at);
+    clear_end(after);
     std::visit([&](auto&& verdict) { settle(after, std::forward<decltype(verdict)>(verdict)); },
                std::move(what.verdict));
     made.audit->to = after.state;

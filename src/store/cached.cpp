@@ -108,7 +108,8 @@ private:
         }
         if (const auto* const complete = std::get_if<commands::complete>(&what)) {
             pass(*complete, of, moment, through);
-        } else if (std::holds_alternative<commands::remove>(what)) {
+        } else if (std::holds_alternative<commands::remove>(what) ||
+                   std::holds_alternative<commands::resolve>(what)) {
             begin_act(of, through);
         } else {
             // It finds the record unfinished or expired: what is remembered is of no use.

@@ -40,7 +40,9 @@ bool changed_nothing(const answer& said) {
 
 std::optional<front_command> asked_first(const command& what, std::uint64_t token) {
     if (of_running_attempt(what)) return std::nullopt;
-    if (std::holds_alternative<commands::remove>(what)) return fronts::forget{};
+    const bool changes_what_is_finished = std::holds_alternative<commands::remove>(what) ||
+                                          std::holds_alternative<commands::resolve>(what);
+    if (changes_what_is_finished) return fronts::forget{};
     const auto* const begin = std::get_if<commands::begin>(&what);
     if (begin == nullptr) return fronts::pass{};
     if (begin->mismatch == on_mismatch::overwrite) return fronts::forget{};

@@ -108,6 +108,7 @@ const mutant_case mutants[]{
     {bug::orphan_is_left, "orphan_is_left", "L7"},
     {bug::asking_is_progress, "asking_is_progress", "S17"},
     {bug::lease_is_trusted, "lease_is_trusted", "S17"},
+    {bug::any_end_is_a_verdict, "any_end_is_a_verdict", "S2"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Every, Mutant, testing::ValuesIn(mutants),

@@ -40,6 +40,11 @@ bool used_up(const record& it) {
     return it.attempts >= it.policy.attempts_max;
 }
 
+// No attempt draws an owner of zero.
+bool has_verdict(const record& it) {
+    return !processing(it) && it.holder.owner == owner_id{};
+}
+
 bool wants_overwrite(const commands::begin& what) {
     return what.mismatch == on_mismatch::overwrite;
 }
@@ -86,7 +91,10 @@ void record_checker::check_finished_stays(const database_step& step) {
     const auto* begin = std::get_if<commands::begin>(&step.what);
     const bool overwrite =
         begin && wants_overwrite(*begin) && contents_differ(*step.before, *begin);
-    const bool by_operator = std::holds_alternative<commands::remove>(step.what);
+    const auto* verdict = std::get_if<commands::resolve>(&step.what);
+    const bool corrects = verdict && has_verdict(*step.before) &&
+                          verdict->expected_fence == step.before->holder.fence;
+    const bool by_operator = corrects || std::holds_alternative<commands::remove>(step.what);
     const bool swept = std::holds_alternative<commands::purge>(step.what);
     if (!overwrite && !by_operator && !swept) fail("S2", step, "a finished record was changed");
 }
@@ -307,9 +315,11 @@ void record_checker::on_finished(const database_step& step) {
 
 void record_checker::on(const commands::resolve& what, const database_step& step) {
     if (!step.changed) return;
-    const bool open = step.before != nullptr && over(*step.before, step.now) &&
+    const bool corrects = !gone(step.before, step.now) && has_verdict(*step.before);
+    const bool open = step.before != nullptr && (corrects || over(*step.before, step.now)) &&
                       step.before->holder.fence == what.expected_fence;
     if (!open) return fail("S2", step, "resolved what was not in doubt");
+    if (corrects) scene_.seen.saw(rare::verdict_corrected);
     new_fence(step.id, step.after->holder.fence);
     auto& key = ghost_.keys[step.id];
     ++key.epoch;

@@ -41,7 +41,8 @@ std::string_view title(rare what) {
         "result given back",
         "in doubt with its attempts used up",
         "used up, run again after a verdict",
-        "orphaned claim given back"};
+        "orphaned claim given back",
+        "verdict corrected"};
     return names[static_cast<std::size_t>(what)];
 }
 

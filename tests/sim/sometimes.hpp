@@ -48,6 +48,7 @@ enum class rare : std::uint8_t {
     used_up_in_doubt,
     used_up_run_by_verdict,
     orphan_released,
+    verdict_corrected,
     count_
 };
 

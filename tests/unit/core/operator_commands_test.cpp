@@ -151,6 +151,94 @@ TEST(Resolve, IsAudited) {
     EXPECT_EQ(m.audit, expected);
 }
 
+// ---- resolve, on what was settled before
+
+TEST(Correction, ReplacesAnEarlierVerdictAndNothingOfItStays) {
+    machine m;
+    const claim by = m.start(1, held);
+    m.now += past_lease;
+    const auto wrong = m.expect<answers::resolved>(
+        resolve(by, commands::resolve::committed{.result = {.body = "order 7"}}));
+    m.now += minutes{1};
+
+    const auto right = m.expect<answers::resolved>(
+        resolve({.fence = wrong.fence}, commands::resolve::failed{.error = "refused"}));
+
+    EXPECT_GT(right.fence, wrong.fence);
+    EXPECT_EQ(m.refuse<answers::failed>(begin(2)).error, "refused");
+    EXPECT_EQ(m.it->result, stored_result{});
+    EXPECT_EQ(m.it->expires_at, m.now + hours{1});
+}
+
+TEST(Correction, LetsTheWorkRunAfterAll) {
+    machine m;
+    const claim by = m.start(1, {.on_lease_expiry = lease_expiry::hold, .attempts_max = 1});
+    m.now += past_lease;
+    const auto wrong =
+        m.expect<answers::resolved>(resolve(by, commands::resolve::failed{.error = "refused"}));
+
+    m.expect<answers::resolved>(resolve({.fence = wrong.fence}, commands::resolve::not_executed{}));
+
+    EXPECT_EQ(m.expect<answers::started>(begin(2)).attempt, 2U);
+}
+
+TEST(Correction, NeedsTheFenceOfTheVerdictThatIsMeant) {
+    machine m;
+    const claim by = m.start(1, held);
+    m.now += past_lease;
+    const auto first = m.expect<answers::resolved>(resolve(by, commands::resolve::not_executed{}));
+    m.expect<answers::resolved>(
+        resolve({.fence = first.fence}, commands::resolve::failed{.error = "one operator"}));
+
+    m.refuse<answers::fenced_off>(
+        resolve({.fence = first.fence}, commands::resolve::failed{.error = "another one"}));
+}
+
+TEST(Correction, IsRefusedOnceTheWorkRunsAgainOrHasEnded) {
+    machine m;
+    const claim by = m.start(1, held);
+    m.now += past_lease;
+    const auto first = m.expect<answers::resolved>(resolve(by, commands::resolve::not_executed{}));
+    const auto again = m.expect<answers::started>(begin(2));
+
+    m.refuse<answers::fenced_off>(
+        resolve({.fence = first.fence}, commands::resolve::failed{.error = "late"}));
+    m.expect<answers::stored>(complete(again.by));
+    m.refuse<answers::fenced_off>(resolve(again.by, commands::resolve::failed{.error = "later"}));
+}
+
+TEST(Correction, IsRefusedWhereTheVerdictHasExpired) {
+    machine m;
+    const claim by = m.start(1, held);
+    m.now += past_lease;
+    const auto first = m.expect<answers::resolved>(
+        resolve(by, commands::resolve::committed{.result = {.body = "order 7"}}));
+    m.now += hours{2};
+
+    EXPECT_FALSE(m.refuse<answers::fenced_off>(
+                      resolve({.fence = first.fence}, commands::resolve::not_executed{}))
+                     .current);
+}
+
+TEST(Correction, IsAuditedAsOne) {
+    machine m;
+    const claim by = m.start(1, held);
+    m.now += past_lease;
+    const auto first = m.expect<answers::resolved>(
+        resolve(by, commands::resolve::committed{.result = {.body = "order 7"}}));
+
+    m.expect<answers::resolved>(resolve({.fence = first.fence}, commands::resolve::not_executed{}));
+
+    const audit_entry expected{.at = m.now,
+                               .act = "correct: not executed",
+                               .actor = "anna",
+                               .reason = "asked the bank",
+                               .fence = first.fence,
+                               .from = record_state::succeeded,
+                               .to = record_state::failed_retryable};
+    EXPECT_EQ(m.audit, expected);
+}
+
 // ---- remove
 
 TEST(Remove, RemovesARecordOfAnyState) {

@@ -80,6 +80,29 @@ TEST_F(CachedRace, ACompletionFromBeforeARemovalIsNotRemembered) {
     EXPECT_TRUE(std::holds_alternative<answers::started>(begin(other, print('a')).value().said));
 }
 
+TEST_F(CachedRace, AVerdictFromBeforeItsCorrectionIsNotRemembered) {
+    inner->holding = false;
+    const record_id other = order("2");
+    const claim by = start(other, print('a'));
+    elsewhere(other, commands::abandon{.by = by}).value();
+    const auto verdict = [](std::uint64_t fence, const char* body) {
+        return commands::resolve{.expected_fence = fence,
+                                 .verdict = commands::resolve::committed{body_of(body)},
+                                 .retention = 1h};
+    };
+    const auto said = elsewhere(other, verdict(by.fence, "wrong")).value().said;
+    const auto fence = std::get<answers::resolved>(said).fence;
+    inner->holding = true;
+
+    outer->submit({.id = other, .what = begin_with(print('a'))}, [](result<reply>) {});
+    inner->execute();
+    outer->submit({.id = other, .what = verdict(fence, "right")}, [](result<reply>) {});
+    inner->deliver(1);
+    inner->deliver(0);
+
+    EXPECT_EQ(body_in(begin(other, print('a'))), "right");
+}
+
 TEST_F(CachedRace, ARemovalThatFailedEndsAllTheSame) {
     send(commands::remove{});
     inner->next_failure = failure{.code = errc::unavailable};

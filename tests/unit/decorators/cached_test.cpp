@@ -255,6 +255,26 @@ TEST(Cached, AsksAgainAfterAnyActOnTheRecord) {
     }
 }
 
+TEST(Cached, ForgetsAVerdictThatIsCorrected) {
+    cached_fixture it;
+    const record_id id = order("1");
+    const claim by = it.start(id, print('a'));
+    it.outer->call(id, commands::abandon{.by = by}).value();
+    const auto settle = [&](std::uint64_t fence, const char* body) {
+        const auto got = it.outer->call(
+            id, commands::resolve{.expected_fence = fence,
+                                  .verdict = commands::resolve::committed{body_of(body)},
+                                  .retention = 1h});
+        return std::get<answers::resolved>(got.value().said).fence;
+    };
+    const auto fence = settle(by.fence, "wrong");
+    EXPECT_EQ(body_in(it.begin(id, print('a'))), "wrong");
+
+    settle(fence, "right");
+
+    EXPECT_EQ(body_in(it.begin(id, print('a'))), "right");
+}
+
 TEST(Cached, PassesReadsAndRenewalsWithoutForgetting) {
     const std::vector<command> passing{commands::lookup{}, commands::renew{},
                                        commands::checkpoint{}, commands::abandon{}};

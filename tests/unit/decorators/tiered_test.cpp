@@ -328,6 +328,26 @@ TEST(Tiered, AResolvedRecordIsReadFromTheTruth) {
     EXPECT_EQ(body_in(it.begin(id, print('a'))), "settled");
 }
 
+TEST(Tiered, ACorrectedVerdictIsNotAnsweredByTheFront) {
+    tiered_fixture it;
+    const claim by = it.start(id, print('a'));
+    it.call(id, commands::abandon{.by = by}).value();
+    const auto settle = [&](std::uint64_t fence, const char* body) {
+        const auto got =
+            it.call(id, commands::resolve{.expected_fence = fence,
+                                          .verdict = commands::resolve::committed{body_of(body)},
+                                          .retention = 1h});
+        return std::get<answers::resolved>(got.value().said).fence;
+    };
+    const auto fence = settle(by.fence, "wrong");
+    EXPECT_EQ(body_in(it.begin(id, print('a'))), "wrong");
+    EXPECT_EQ(body_in(it.begin(id, print('a'))), "wrong"); // from the front
+
+    settle(fence, "right");
+
+    EXPECT_EQ(body_in(it.begin(id, print('a'))), "right");
+}
+
 // ---- a front that is lost
 
 TEST(Tiered, AnEmptiedFrontCostsOneQuestionEach) {
