@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,8 @@ struct center_options {
     std::function<std::optional<http::grant>(std::string_view token)> grant_of = {};
     std::map<std::string, operation_policy> operations = {}; // others have the defaults
     operation_policy defaults = {};
+    // Those of a gateway's routes, whose clients can read nothing but stored responses.
+    std::set<std::string> responses = {};
     semel::limits limits = {};
     http::problem_options problems = {};
     std::size_t body_bytes_max = std::size_t{8} << 20U;

@@ -164,10 +164,16 @@ command owner_errand::start() {
 }
 
 void owner_errand::on_reply(semel::reply&& got) {
+    if (compares_) return compare(std::move(got));
+    if (ended_before(got)) {
+        compares_ = true;
+        return ask(commands::lookup{});
+    }
     perform(machine_.on_reply(std::move(got)));
 }
 
 void owner_errand::on_failure(failure&& why) {
+    compares_ = false; // the next try completes again, which changes nothing, and compares again
     if (why.possible == effect::unknown) in_doubt_ = true;
     perform(machine_.on_failure(std::move(why), now()));
 }
@@ -186,6 +192,25 @@ void owner_errand::perform(complete_step&& step) {
     if (in_doubt_) why.possible = effect::unknown;
     core().counts.unavailable.add();
     finish(tell(why, problem_kind::unconfirmed, core().options.problems));
+}
+
+// Any other expiry belongs to an earlier completion of this attempt, whose result counts.
+bool owner_errand::ended_before(const semel::reply& got) const {
+    const auto* const what = std::get_if<commands::complete>(&machine_.what());
+    const auto* const said = std::get_if<answers::stored>(&got.said);
+    return what != nullptr && said != nullptr && said->expires_at != got.now + what->retention;
+}
+
+void owner_errand::compare(semel::reply&& got) {
+    const auto& mine = std::get<commands::complete>(machine_.what());
+    const auto& current = std::get<answers::found>(got.said).current;
+    const bool there = current && current->holder == mine.by;
+    const time_point expires_at = there ? current->expires_at : time_point{};
+    if (there && current->result != mine.result) {
+        core().wake(hash());
+        return finish(tell_already_stored(*current, core().options.problems));
+    }
+    settle({.said = answers::stored{.expires_at = expires_at}, .now = got.now});
 }
 
 void owner_errand::settle(semel::reply&& got) {

@@ -100,12 +100,16 @@ private:
     void stop_waiting() override { stopped_ = true; }
     void perform(complete_step&& step);
     void settle(semel::reply&& got);
+    [[nodiscard]] bool ended_before(const semel::reply& got) const;
+    void compare(semel::reply&& got);
 
     complete_machine machine_;
     const bool kept_;
     bool stopped_ = false;
     // A question of ours got no definite answer: it may have been applied.
     bool in_doubt_ = false;
+    // The store is asked for the result that an earlier completion has stored.
+    bool compares_ = false;
 };
 
 [[nodiscard]] std::shared_ptr<errand> make_errand(const std::shared_ptr<center_core>& core,

@@ -89,6 +89,11 @@ public:
 
 private:
     commands::begin begin() {
+        if (options_.responses.contains(id_.operation)) {
+            from_.wrong("operation",
+                        "is a gateway route's, whose clients could not read a result of the "
+                        "center: take another one");
+        }
         commands::begin made{.content = content(),
                              .lease = time_or("lease", policy_.lease),
                              .policy = stored_policy(policy_),

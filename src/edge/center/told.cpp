@@ -216,6 +216,13 @@ told tell(semel::reply&& got, const http::problem_options& options) {
     return std::visit(one_of, std::move(got.said));
 }
 
+told tell_already_stored(const record& it, const http::problem_options& options) {
+    if (!readable(it)) return unreadable(options);
+    return outcome({{"outcome", "already_stored"},
+                    {"result", result_json(it.result)},
+                    {"expires_at", rfc3339(it.expires_at)}});
+}
+
 told tell(const failure& why, problem_kind unknown, const http::problem_options& options) {
     if (why.code == errc::corrupt) return unreadable(options);
     const auto kind = why.possible == effect::unknown ? unknown : problem_kind::unavailable;

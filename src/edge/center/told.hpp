@@ -24,6 +24,8 @@ struct told {
 
 // What the store said.
 [[nodiscard]] told tell(semel::reply&& got, const http::problem_options& options);
+// A completion that came after another one of the same attempt, with another result.
+[[nodiscard]] told tell_already_stored(const record& it, const http::problem_options& options);
 // It said nothing that is certain. `unknown` is what to call a failure that may have been applied.
 [[nodiscard]] told tell(const failure& why, http::problem_kind unknown,
                         const http::problem_options& options);

@@ -75,6 +75,38 @@ TEST(Center, ARepeatOfARunningRequestIsToldWhenToComeAgain) {
     EXPECT_FALSE(repeat.body.dump().find("attempt\"") != std::string::npos);
 }
 
+TEST(Center, ASecondCompletionSaysWhichResultIsKept) {
+    desk at;
+    const auto attempt = at.begin("k");
+    const auto complete = [&](const char* text) {
+        at.pass(1s);
+        return at.post("/v1/complete",
+                       desk::of("k", attempt, {{"result", {{"text", text}, {"type", "t"}}}}));
+    };
+    const auto first = complete("one");
+
+    const auto same = complete("one");
+    const auto other = complete("two");
+
+    EXPECT_EQ(same.status, 200);
+    EXPECT_EQ(same.body, first.body);
+    EXPECT_EQ(other.status, 200);
+    EXPECT_EQ(other.body["outcome"], "already_stored");
+    EXPECT_EQ(other.body["result"], json({{"kind", "value"}, {"type", "t"}, {"text", "one"}}));
+    EXPECT_EQ(other.body["expires_at"], first.body["expires_at"]);
+    EXPECT_EQ(at.post("/v1/begin", desk::of("k", "")).body["result"]["text"], "one");
+}
+
+TEST(Center, OperationsOfGatewayRoutesAreRefusedBeforeTheWork) {
+    desk at{{.responses = {"ORDER"}}};
+
+    const auto refused = at.post("/v1/begin", desk::of("k", ""));
+
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_THAT(refused.body["detail"].get<std::string>(), HasSubstr("gateway route"));
+    EXPECT_EQ(at.get("/v1/records/ORDER/k").status, 404);
+}
+
 TEST(Center, BytesThatAreNotTextTravelAsBase64) {
     desk at;
     const auto attempt = at.begin("k");

@@ -58,6 +58,20 @@ TEST(CenterDoubt, ACompletionWhoseAnswerGotLostIsAskedAgain) {
     EXPECT_EQ(at.post("/v1/begin", desk::of("k", "")).body["result"]["text"], "r");
 }
 
+TEST(CenterDoubt, ASecondCompletionIsComparedOnceTheStoreIsBack) {
+    desk at;
+    const auto attempt = at.begin("k");
+    at.post("/v1/complete", desk::of("k", attempt, {{"result", {{"text", "one"}}}}));
+    at.pass(1s);
+    at.script->fail_nth(3, {.why = away()}); // begin, complete, complete: the look-up behind it
+
+    at.post("/v1/complete", desk::of("k", attempt, {{"result", {{"text", "two"}}}}));
+    at.pass(1s);
+
+    EXPECT_EQ(arrived(at).body["outcome"], "already_stored");
+    EXPECT_EQ(arrived(at).body["result"]["text"], "one");
+}
+
 TEST(CenterDoubt, ACompletionThatIsNeverConfirmedSaysSo) {
     desk at;
     const auto attempt = at.begin("k");

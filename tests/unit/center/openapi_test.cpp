@@ -153,6 +153,8 @@ TEST_F(OpenApi, EverythingItSaysHappensAndNothingElse) {
          desk::of("k", attempt,
                   {{"result", {{"text", "r"}, {"type", "text/plain"}, {"ref", "o"}}},
                    {"retention", "1h"}}));
+    at.pass(1s);
+    EXPECT_EQ(post(at, "complete", desk::of("k", attempt)).body["outcome"], "already_stored");
     EXPECT_EQ(post(at, "begin", begin).body["outcome"], "replay");
     expect("/v1/records", "get", at.search("?result_ref=o"));
     expect("/v1/records/{operation}/{key}", "get", at.get("/v1/records/ORDER/k"));
