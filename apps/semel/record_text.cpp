@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "body_text.hpp"
 #include "edge/center/text.hpp"
 #include "semel/http/stored_response.hpp"
 #include "semel/record_machine.hpp"
@@ -14,7 +15,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr std::size_t cell_bytes_max = 48;
-constexpr std::size_t body_shown_max = 4'096;
+constexpr std::size_t text_shown_max = 4'096;
 
 bool is_utf8(const std::string& text) {
     try {
@@ -73,6 +74,36 @@ std::string condition(const record& it, time_point now) {
     const bool rerun =
         it.policy.on_lease_expiry == lease_expiry::retry && it.attempts < it.policy.attempts_max;
     return (rerun ? "lapsed " : "in doubt ") + age_text(now - it.lease_until);
+}
+
+// A text that gets lines of its own; "" if it is not there.
+std::string take_text(json& from, const std::string& name) {
+    if (!from.is_object() || !from.contains(name)) return {};
+    const std::string text = from[name].get<std::string>();
+    from.erase(name);
+    return text;
+}
+
+// The parts of a result and its headers are rows, too: "result.status", "result.headers.Location".
+void add_rows(std::vector<std::vector<std::string>>& to, const std::string& before,
+              const json& from) {
+    for (const auto& [name, value] : from.items()) {
+        if (value.is_object()) {
+            add_rows(to, before + name + ".", value);
+        } else if (!value.is_array() && !value.is_null()) {
+            const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+            to.push_back({printable(before + name), printable(text.substr(0, text_shown_max))});
+        }
+    }
+}
+
+void print_text(std::ostream& to, std::string_view name, const std::string& text) {
+    if (text.empty()) return;
+    const std::string shown = harmless(laid_out(text));
+    std::size_t end = std::min(shown.size(), text_shown_max);
+    while (end < shown.size() && (static_cast<unsigned char>(shown[end]) & 0xc0U) == 0x80U) --end;
+    to << name << '\n' << shown.substr(0, end) << '\n';
+    if (end < shown.size()) to << "(cut here; --json shows all of it)\n";
 }
 
 std::string cut(std::string text) {
@@ -192,15 +223,15 @@ std::vector<std::vector<std::string>> table_of(const std::vector<found_record>& 
 
 void print_details(std::ostream& to, const found_record& one, const std::vector<audit_entry>& audit,
                    time_point now) {
-    const json whole = to_json(one, now, result_bodies::included);
+    json whole = to_json(one, now, result_bodies::included);
+    const std::string attributes = take_text(whole, "attributes");
+    const std::string body = take_text(whole["result"], "body");
     std::vector<std::vector<std::string>> rows;
-    for (const auto& [name, value] : whole.items()) {
-        if (value.is_array()) continue;
-        std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-        rows.push_back({name, printable(text.substr(0, body_shown_max))});
-    }
+    add_rows(rows, "", whole);
     rows.push_back({"now", condition(one.it, now)});
     print_table(to, rows);
+    print_text(to, "attributes", attributes);
+    print_text(to, "result.body", body);
     for (const checkpoint& step : one.it.checkpoints) {
         to << "checkpoint  " << printable(step.name) << "  " << step.data.size() << " bytes\n";
     }
