@@ -36,7 +36,7 @@ constexpr example examples[]{
     {"token list", "--tokens tokens.txt"},
     {"token revoke", "4f1c"},
     {"demo", "--json"},
-    {"records list", "--state stuck --older 1h"},
+    {"records list", "--state in-doubt --older 1h"},
     {"records show", "acme PAY order-4711"},
     {"records resolve", "acme PAY order-4711 --as not-executed --reason \"not on the statement\""},
     {"records delete", "acme PAY order-4711 --reason \"test data\""},

@@ -33,8 +33,9 @@ void print(const reconcile_report& did, const reconcile_arguments& with) {
         std::cout << made.dump() << std::endl;
         return;
     }
-    std::cout << fmt::format("{} stuck: {} committed, {} not executed, {} not known yet, {} left "
-                             "to an operator or their client\n",
+    std::cout << fmt::format("{} stuck (lapsed for longer than alert_after); verdicts: "
+                             "{} committed, {} not executed, {} not known yet; {} left to an "
+                             "operator or their client\n",
                              did.stuck, did.committed, did.not_executed, did.unknown, did.left)
               << std::flush;
 }

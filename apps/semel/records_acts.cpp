@@ -3,17 +3,21 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "choices.hpp"
 #include "commands.hpp"
 #include "confirm.hpp"
 #include "duration_text.hpp"
+#include "edge/console/resolution.hpp"
+#include "http/result_form.hpp"
 #include "input.hpp"
 #include "opened.hpp"
 #include "record_query.hpp"
 #include "record_text.hpp"
-#include "semel/http/stored_response.hpp"
+#include "semel/record_machine.hpp"
 #include "store_arguments.hpp"
+#include "wiring.hpp"
 
 namespace semel::app {
 namespace {
@@ -32,12 +36,14 @@ struct act_arguments {
 struct resolve_arguments : act_arguments {
     std::string as = {};
     std::string body = {}, body_file = {};
-    std::string type = "application/json";
+    std::string kind = {};
+    std::string type = {};
     std::string ref = {};
-    int status = 0;
+    std::optional<int> status = {};
     std::string error = "settled by an operator";
-    std::string retention = "24h";
+    std::string retention = {};
     std::uint64_t fence = 0; // 0: the record's own
+    bool correct = false;
 };
 
 std::string actor_of(const act_arguments& with) {
@@ -65,27 +71,58 @@ void report(const act_arguments& with, const std::string& outcome, const std::st
     throw CLI::RuntimeError{1};
 }
 
-// With --status it is the answer of an HTTP route, and replayed as one.
-stored_result result_of(const resolve_arguments& with) {
-    const std::string body = with.body_file.empty() ? with.body : read_file(with.body_file);
-    stored_result made{.body = body, .type = with.type};
-    if (with.status != 0) {
-        http::response answer{.status = with.status, .body = body};
-        if (!body.empty()) answer.headers.add("Content-Type", with.type);
-        made = http::encode(answer, {}, limits{}.result_bytes_max);
-    }
-    made.ref = with.ref;
-    seal(made);
-    return made;
+// What the configuration says of the operation; none where it does not name it.
+std::optional<edge::console_operation> operation_in(const config::config& from,
+                                                    const resolve_arguments& with) {
+    if (!with.store.stores.empty()) return std::nullopt;
+    const auto all = console_operations_of(from);
+    const auto found = all.find(with.which.operation);
+    return found == all.end() ? std::nullopt : std::optional{found->second};
 }
 
-commands::resolve verdict_of(const resolve_arguments& with) {
-    commands::resolve made{.retention = parse_duration("--retention", with.retention),
-                           .actor = actor_of(with),
-                           .reason = with.reason};
+stored_result result_of(const resolve_arguments& with, http::result_form form, const limits& most) {
+    const std::string body = with.body_file.empty() ? with.body : read_file(with.body_file);
+    const std::string usual = body.empty() ? "" : "application/json";
+    http::result_draft draft{.status = with.status,
+                             .body = body,
+                             .type = with.type.empty() ? usual : with.type,
+                             .ref = with.ref};
+    if (with.kind == "rejection") draft.kind = result_kind::rejection;
+    const bool said = with.status || !with.kind.empty();
+    if (form == http::result_form::unknown && !said) {
+        throw usage_error("say what the clients of \"" + printable(with.which.operation) +
+                          "\" read: --status N (an HTTP answer), or --kind value or rejection; "
+                          "or name the file that knows it by --config");
+    }
+    auto made = http::to_result(draft, form, most);
+    if (auto* fine = std::get_if<stored_result>(&made)) return std::move(*fine);
+    const auto& [about, why] = std::get<http::draft_fault>(made);
+    const std::string what = about == "result" ? "the answer" : "--" + std::string{about};
+    throw usage_error(what + " " + why);
+}
+
+duration retention_of(const resolve_arguments& with,
+                      const std::optional<edge::console_operation>& about) {
+    if (!with.retention.empty()) return parse_duration("--retention", with.retention);
+    if (!about) return std::chrono::hours{24};
+    return with.as == "committed" ? about->retention : about->failure_retention;
+}
+
+commands::resolve verdict_of(const resolve_arguments& with, const config::config& from) {
+    const auto about = operation_in(from, with);
+    if (with.reason.empty() || with.reason.size() > edge::reason_bytes_max) {
+        throw usage_error("--reason: must have 1 to 1000 bytes");
+    }
+    commands::resolve made{
+        .retention = retention_of(with, about), .actor = actor_of(with), .reason = with.reason};
     if (with.as == "committed") {
-        made.verdict = commands::resolve::committed{result_of(with)};
+        made.verdict = commands::resolve::committed{
+            result_of(with, about ? about->holds : http::result_form::unknown, from.limits)};
     } else if (with.as == "failed") {
+        if (with.error.empty() || with.error.size() > from.limits.error_bytes_max) {
+            throw usage_error("--error: must have 1 to " +
+                              std::to_string(from.limits.error_bytes_max) + " bytes");
+        }
         made.verdict = commands::resolve::failed{with.error};
     } else if (with.as != "not-executed") {
         throw usage_error("--as: \"" + with.as + "\" is none of committed, not-executed, failed");
@@ -93,24 +130,45 @@ commands::resolve verdict_of(const resolve_arguments& with) {
     return made;
 }
 
+// A verdict is changed only by those who know that there is one.
+void check_what_is_there(const resolve_arguments& with, const record& it) {
+    const bool over = it.state != record_state::processing;
+    const std::string state{name(it.state)};
+    if (over && !ended_by_verdict(it)) {
+        refuse(with, "fenced_off", "it has ended by itself (" + state + "): nothing is in doubt");
+    }
+    if (over && !with.correct) {
+        refuse(with, "fenced_off",
+               "it has been settled before (" + state + "): --correct changes the verdict");
+    }
+    if (!over && with.correct) {
+        refuse(with, "fenced_off", "there is no verdict to correct: it is " + state);
+    }
+}
+
 void resolve(const resolve_arguments& with) {
-    commands::resolve what = verdict_of(with);
     const auto on = open_records(with.store);
+    commands::resolve what = verdict_of(with, on->config);
     const record_id id = with.which.id();
     const reply seen = opened(on->records->call(id, commands::lookup{}));
     const auto& current = std::get<answers::found>(seen.said).current;
     if (!current) refuse(with, "absent", "there is no such record");
+    check_what_is_there(with, *current);
     what.expected_fence = with.fence != 0 ? with.fence : current->holder.fence;
-    confirm("Settle " + about(id) + " as " + with.as + "?", with.how());
+    confirm((with.correct ? "Change the verdict on " : "Settle ") + about(id) +
+                (with.correct ? " to " : " as ") + with.as + "?",
+            with.how());
     const reply got = opened(on->records->call(id, std::move(what)));
     if (std::holds_alternative<answers::resolved>(got.said)) {
-        return report(with, "resolved", "settled: " + with.as);
+        return report(with, "resolved", (with.correct ? "corrected: " : "settled: ") + with.as);
     }
     if (const auto* busy = std::get_if<answers::in_progress>(&got.said)) {
         refuse(with, "in_progress",
                "its owner is still at work until " + time_text(busy->retry_at));
     }
-    refuse(with, "fenced_off", "it is not in doubt: somebody else has settled or taken it");
+    refuse(with, "fenced_off",
+           "it has changed meanwhile, or --fence is another attempt's: look "
+           "at it again");
 }
 
 void remove(const act_arguments& with) {
@@ -146,16 +204,23 @@ void add_record_acts(CLI::App& family) {
         ->required();
     auto* const body = settle->add_option("--body", settling->body, "the answer (committed)");
     settle->add_option("--body-file", settling->body_file)->type_name("FILE")->excludes(body);
-    settle->add_option("--type", settling->type, "its content type")->capture_default_str();
+    settle->add_option("--type", settling->type,
+                       "its content type; default application/json where there is a body");
+    one_of(settle->add_option("--kind", settling->kind,
+                              "it is a result as services of the center read it"),
+           {"value", "rejection"});
     settle->add_option("--ref", settling->ref, "its reference");
     settle->add_option("--status", settling->status, "it is an HTTP answer with this status")
-        ->check(CLI::Range(200, 599));
+        ->check(CLI::Range(200, 599))
+        ->excludes("--kind");
     settle->add_option("--error", settling->error, "what repeats are told (failed)")
         ->capture_default_str();
-    settle->add_option("--retention", settling->retention)
-        ->capture_default_str()
+    settle
+        ->add_option("--retention", settling->retention,
+                     "default: the operation's in the configuration, else 24h")
         ->type_name("TIME");
     settle->add_option("--fence", settling->fence, "only if this is still the attempt");
+    settle->add_flag("--correct", settling->correct, "change a verdict that was given before");
     settle->footer(
         "A paused owner may still wake up and act after it; its result is then dropped.");
     settle->callback([settling] { resolve(*settling); });

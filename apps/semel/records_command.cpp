@@ -25,11 +25,11 @@ struct list_arguments {
 void list(const list_arguments& with) {
     const auto on = open_records(with.store, open_mode::read_only);
     const time_point now = time_of(*on->records);
-    record_query query = query_of(with.which, now);
-    query.records_max = std::min(with.limit, page_max(result_bodies::left_out));
+    record_choice which = choice_of(with.which, now);
+    which.query.records_max = std::min(with.limit, page_max(result_bodies::left_out));
     std::vector<found_record> all;
     bool more = false;
-    for_each_page(*on->records, query, with.which.key_prefix, [&](const record_page& page) {
+    for_each_page(*on->records, which, [&](const record_page& page) {
         all.insert(all.end(), page.records.begin(), page.records.end());
         more = !page.cursor.empty();
         return all.size() < with.limit;
@@ -85,9 +85,9 @@ void export_all(const export_arguments& with) {
     const auto on = open_records(with.store, open_mode::read_only);
     const time_point now = time_of(*on->records);
     const auto bodies = with.results ? result_bodies::included : result_bodies::left_out;
-    record_query query = query_of(with.which, now);
-    query.results = bodies;
-    query.records_max = page_max(bodies);
+    record_choice which = choice_of(with.which, now);
+    which.query.results = bodies;
+    which.query.records_max = page_max(bodies);
     std::ofstream file;
     if (!with.out.empty()) {
         file.open(with.out, std::ios::binary | std::ios::trunc);
@@ -97,7 +97,7 @@ void export_all(const export_arguments& with) {
     std::uint64_t count = 0;
     {
         progress shown{"export"};
-        for_each_page(*on->records, query, with.which.key_prefix, [&](const record_page& page) {
+        for_each_page(*on->records, which, [&](const record_page& page) {
             for (const found_record& one : page.records)
                 to << to_json(one, now, bodies).dump() << '\n';
             shown.add(page.records.size());

@@ -21,18 +21,20 @@ struct stats_arguments {
 };
 
 struct numbers {
-    std::uint64_t running = 0, stuck = 0, succeeded = 0, retryable = 0, final = 0;
-    duration oldest_stuck = {};
+    std::uint64_t running = 0, lapsed = 0, in_doubt = 0; // in doubt: of those that have lapsed
+    std::uint64_t succeeded = 0, retryable = 0, final = 0;
+    duration oldest_lapsed = {};
 
     void count(const record& it, time_point now) {
         switch (it.state) {
         case record_state::processing:
-            if (!lapsed(it, now)) {
+            if (!semel::lapsed(it, now)) {
                 ++running;
                 break;
             }
-            ++stuck;
-            oldest_stuck = std::max(oldest_stuck, now - it.lease_until);
+            ++lapsed;
+            if (semel::in_doubt(it, now)) ++in_doubt;
+            oldest_lapsed = std::max(oldest_lapsed, now - it.lease_until);
             break;
         case record_state::succeeded: ++succeeded; break;
         case record_state::failed_retryable: ++retryable; break;
@@ -46,29 +48,30 @@ using by_operation = std::map<std::pair<std::string, std::string>, numbers>;
 void print_json(const by_operation& all) {
     nlohmann::ordered_json made = nlohmann::ordered_json::array();
     for (const auto& [whose, one] : all) {
-        const auto oldest = std::chrono::duration<double>(one.oldest_stuck).count();
+        const auto oldest = std::chrono::duration<double>(one.oldest_lapsed).count();
         made.push_back({{"tenant", printable(whose.first)},
                         {"operation", printable(whose.second)},
                         {"processing", one.running},
-                        {"stuck", one.stuck},
+                        {"lapsed", one.lapsed},
+                        {"in_doubt", one.in_doubt},
                         {"succeeded", one.succeeded},
                         {"failed_retryable", one.retryable},
                         {"failed_final", one.final},
-                        {"oldest_stuck_seconds", oldest}});
+                        {"oldest_lapsed_seconds", oldest}});
     }
     std::cout << made.dump(2) << '\n';
 }
 
 void print(const by_operation& all) {
-    std::vector<std::vector<std::string>> rows{{"TENANT", "OPERATION", "PROCESSING", "STUCK",
-                                                "SUCCEEDED", "RETRYABLE", "FAILED",
-                                                "OLDEST STUCK"}};
+    std::vector<std::vector<std::string>> rows{{"TENANT", "OPERATION", "PROCESSING", "LAPSED",
+                                                "IN DOUBT", "SUCCEEDED", "RETRYABLE", "FAILED",
+                                                "OLDEST LAPSED"}};
     for (const auto& [whose, one] : all) {
         rows.push_back({printable(whose.first), printable(whose.second),
-                        std::to_string(one.running), std::to_string(one.stuck),
-                        std::to_string(one.succeeded), std::to_string(one.retryable),
-                        std::to_string(one.final),
-                        one.stuck == 0 ? "-" : age_text(one.oldest_stuck)});
+                        std::to_string(one.running), std::to_string(one.lapsed),
+                        std::to_string(one.in_doubt), std::to_string(one.succeeded),
+                        std::to_string(one.retryable), std::to_string(one.final),
+                        one.lapsed == 0 ? "-" : age_text(one.oldest_lapsed)});
     }
     print_table(std::cout, rows);
 }
@@ -76,12 +79,12 @@ void print(const by_operation& all) {
 void run(const stats_arguments& with) {
     const auto on = open_records(with.store, open_mode::read_only);
     const time_point now = time_of(*on->records);
-    record_query query = query_of(with.which, now);
-    query.records_max = page_max(result_bodies::left_out);
+    record_choice which = choice_of(with.which, now);
+    which.query.records_max = page_max(result_bodies::left_out);
     by_operation all;
     {
         progress shown{"stats"};
-        for_each_page(*on->records, query, with.which.key_prefix, [&](const record_page& page) {
+        for_each_page(*on->records, which, [&](const record_page& page) {
             for (const found_record& one : page.records) {
                 all[{one.id.tenant, one.id.operation}].count(one.it, now);
             }

@@ -169,6 +169,7 @@ edge::center_options center_options_of(const config::config& from,
     }
     for (const config::route_entry& one : from.routes) {
         made.operations.emplace(one.route.operation, one.route.policy);
+        if (!from.gateway.upstream.empty()) made.responses.insert(one.route.operation);
     }
     return made;
 }
@@ -192,6 +193,23 @@ std::function<std::string()> cursor_secret(const std::shared_ptr<const config::l
 
 } // namespace
 
+std::map<std::string, edge::console_operation> console_operations_of(const config::config& from) {
+    std::map<std::string, edge::console_operation> made;
+    const auto about = [](const operation_policy& policy, http::result_form holds) {
+        return edge::console_operation{.holds = holds,
+                                       .retention = policy.retention,
+                                       .failure_retention = policy.failure_retention};
+    };
+    for (const http::route& one : routes_of(from)) {
+        if (from.gateway.upstream.empty()) break;
+        made.emplace(one.operation, about(one.policy, http::result_form::response));
+    }
+    for (const config::operation_entry& one : from.operations) {
+        made.emplace(one.name, about(one.policy, http::result_form::plain));
+    }
+    return made;
+}
+
 edge::console_options console_options_of(const config::config& from,
                                          const std::shared_ptr<const config::live_tokens>& tokens) {
     edge::console_options made{
@@ -206,19 +224,7 @@ edge::console_options console_options_of(const config::config& from,
         .cursor_secret = cursor_secret(tokens, from.store.keys)};
     made.grant_of = [tokens](std::string_view token) { return tokens->find(token); };
     made.grant_of_hash = [tokens](const fingerprint& hash) { return tokens->find(hash); };
-    using results = edge::console_operation::results;
-    const auto about = [](const operation_policy& policy, results holds) {
-        return edge::console_operation{.holds = holds,
-                                       .retention = policy.retention,
-                                       .failure_retention = policy.failure_retention};
-    };
-    for (const http::route& one : routes_of(from)) {
-        if (from.gateway.upstream.empty()) break;
-        made.operations.emplace(one.operation, about(one.policy, results::responses));
-    }
-    for (const config::operation_entry& one : from.operations) {
-        made.operations.emplace(one.name, about(one.policy, results::plain));
-    }
+    made.operations = console_operations_of(from);
     return made;
 }
 

@@ -1,6 +1,7 @@
 // From the configuration to the options of each part, and to the store. No part is started here.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -45,6 +46,10 @@ center_options_of(const config::config& from, std::shared_ptr<const config::live
                                                      const std::string& listen);
 [[nodiscard]] edge::server_options admin_options_of(const config::config& from,
                                                     const std::shared_ptr<logger>& log);
+
+// What verdicts about records need to know of each operation that the configuration names.
+[[nodiscard]] std::map<std::string, edge::console_operation>
+console_operations_of(const config::config& from);
 
 // What is known before anything runs; the rest is the service's.
 [[nodiscard]] edge::console_options

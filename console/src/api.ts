@@ -27,7 +27,7 @@ export interface Overview {
     store: { kind: string; up: boolean; round_trip_us: number; durable: boolean };
     outbox: boolean;
     totals?: Record<string, number>;
-    stuck?: { records: number; more: boolean };
+    lapsed?: { records: number; more: boolean };
 }
 
 export interface Latency {
@@ -101,7 +101,8 @@ export interface RecordDetails extends RecordLine {
     now: string;
     begun_at: string;
     may_resolve: boolean;
-    holds: "responses" | "plain";
+    may_correct: boolean;
+    holds: "responses" | "plain" | "unknown";
     checkpoints: { name: string; data: Bytes }[];
     audit: AuditEntry[];
     fingerprint?: string;

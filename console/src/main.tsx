@@ -11,18 +11,18 @@ import { OverviewPage } from "./pages/overview";
 import { RecordPage } from "./pages/record";
 import { RecordsPage } from "./pages/records";
 import { SignIn } from "./pages/sign_in";
-import { StuckPage } from "./pages/stuck";
+import { LapsedPage } from "./pages/lapsed";
 import { link, parse, type Route } from "./route";
 import { focusFirst, listen, moveRow, type Action } from "./shortcuts";
 import { useTheme, type Theme } from "./state";
 import { t } from "./texts";
 
-const places = ["overview", "records", "stuck", "mismatches", "outbox", "configuration"] as const;
+const places = ["overview", "records", "lapsed", "mismatches", "outbox", "configuration"] as const;
 type Place = (typeof places)[number];
 
 // What the server refuses to a session is not offered to it.
 function seenBy(session: Session): Place[] {
-    const own: Place[] = ["records", "stuck", "mismatches"];
+    const own: Place[] = ["records", "lapsed", "mismatches"];
     if (session.role === "read") return own;
     return places.filter((one) => one !== "configuration" || session.role === "admin");
 }
@@ -49,8 +49,8 @@ function Content(props: { route: Route; session: Session; live: Live }) {
             return <RecordsPage query={route.query} session={session} />;
         case "record":
             return <RecordPage key={route.query} query={route.query} session={session} />;
-        case "stuck":
-            return <StuckPage query={route.query} session={session} />;
+        case "lapsed":
+            return <LapsedPage query={route.query} session={session} />;
         case "mismatches":
             return <MismatchesPage />;
         case "outbox":
@@ -65,13 +65,13 @@ function Content(props: { route: Route; session: Session; live: Live }) {
 function Nav(props: { route: Route; live: Live; open: boolean; session: Session }) {
     const page = pageFor(props.session, props.route.page);
     const here = page === "record" ? "records" : page;
-    const stuck = props.live.overview?.stuck?.records ?? 0;
+    const lapsed = props.live.overview?.lapsed?.records ?? 0;
     return (
         <nav id="nav" class={props.open ? "open" : ""} aria-label={t.nav.label}>
             {seenBy(props.session).map((one) => (
                 <a key={one} href={link(one)} aria-current={one === here ? "page" : undefined}>
                     <span>{t.nav[one]}</span>
-                    {one === "stuck" && stuck > 0 && <b class="count">{stuck}</b>}
+                    {one === "lapsed" && lapsed > 0 && <b class="count">{lapsed}</b>}
                 </a>
             ))}
         </nav>

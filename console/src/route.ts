@@ -5,7 +5,7 @@ export interface Route {
     query: string; // as it stands there: a record's bytes are escaped in it
 }
 
-export const pages = ["overview", "records", "record", "stuck", "mismatches", "outbox", "configuration"];
+export const pages = ["overview", "records", "record", "lapsed", "mismatches", "outbox", "configuration"];
 
 export function parse(hash: string): Route {
     const text = hash.replace(/^#\/?/, "");

@@ -5,7 +5,7 @@ export type Action = { go: string } | "first" | "next" | "previous" | "refresh" 
 const places: Record<string, string> = {
     o: "overview",
     r: "records",
-    s: "stuck",
+    l: "lapsed",
     m: "mismatches",
     x: "outbox",
     c: "configuration",

@@ -13,15 +13,21 @@ export interface Event {
 const words = t.record;
 
 function verdictOf(act: string): string {
-    const key = act.replace(/^resolve: /, "").replaceAll(" ", "_");
-    return words.settled[key] ?? act;
+    const key = act.replace(/^(resolve|correct): /, "").replaceAll(" ", "_");
+    const known = act.startsWith("correct: ") ? words.corrected : words.settled;
+    return known[key] ?? act;
+}
+
+// The next caller is not answered from the record, but runs the work.
+export function runsAgain(of: RecordDetails): boolean {
+    return of.state === "failed_retryable" && of.attempts < of.policy.attempts_max;
 }
 
 function ending(of: RecordDetails, acts: Event[]): Event[] {
     const settled = acts.some((one) => one.at !== undefined && Math.abs(Date.parse(one.at) - Date.parse(of.updated_at)) < 5);
     const events = words.events;
     if (of.state === "succeeded") return settled ? [] : [{ what: events.succeeded, tone: "good", at: of.updated_at }];
-    const failed = of.state === "failed_final" ? events.failed_final : events.failed_retryable;
+    const failed = runsAgain(of) ? events.failed_retryable : events.failed_final;
     return settled ? [] : [{ what: failed, tone: "bad", at: of.updated_at }];
 }
 
@@ -51,7 +57,8 @@ export function timelineOf(of: RecordDetails): Event[] {
         if (of.retry_after && Date.parse(of.retry_after) > Date.parse(of.now)) {
             future.push({ what: events.retryAfter, tone: "future", at: of.retry_after });
         }
-        if (of.expires_at) future.push({ what: events.expires, tone: "future", at: of.expires_at });
+        const what = runsAgain(of) ? events.forgotten : events.expires;
+        if (of.expires_at) future.push({ what, tone: "future", at: of.expires_at });
     }
     const byTime = (one: Event, other: Event) => Date.parse(one.at ?? "") - Date.parse(other.at ?? "");
     return [...past, ...after.sort(byTime), ...future.sort(byTime)];

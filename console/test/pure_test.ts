@@ -9,7 +9,7 @@ import { actionOf } from "../src/shortcuts";
 import { english } from "../src/texts";
 import { timelineOf } from "../src/timeline";
 import { sectionsOf } from "../src/toml";
-import { verdictOf, type Draft } from "../src/verdict";
+import { isBrokenJson, verdictOf, type Draft } from "../src/verdict";
 
 describe("numbers and times", () => {
     it("have two units at most", () => {
@@ -139,13 +139,24 @@ describe("a verdict", () => {
     });
 });
 
+describe("a body that says it is JSON", () => {
+    it("is looked at before it is sent", () => {
+        assert.equal(isBrokenJson("application/json", '{"id": 9'), true);
+        assert.equal(isBrokenJson("Application/Problem+JSON; charset=utf-8", "no"), true);
+        assert.equal(isBrokenJson("application/json", '{"id": 9}'), false);
+        assert.equal(isBrokenJson("application/json", "12"), false);
+        assert.equal(isBrokenJson("application/json", ""), false);
+        assert.equal(isBrokenJson("text/plain", '{"id": 9'), false);
+    });
+});
+
 describe("a record's life", () => {
     const stamp = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, "0")}.000000Z`;
     const base: RecordDetails = {
         tenant: "a", operation: "b", key: "c", at: "", state: "processing", standing: "running", attempts: 1,
         fence: "1", created_at: stamp(0), begun_at: stamp(0), updated_at: stamp(0), now: stamp(5),
         policy: { on_lease_expiry: "hold", attempts_max: 100, grace_ms: 0, processing_max_ms: 1 },
-        may_resolve: false, holds: "plain", checkpoints: [], audit: [], lease_until: stamp(9), lease_ms: 4000,
+        may_resolve: false, may_correct: false, holds: "plain", checkpoints: [], audit: [], lease_until: stamp(9), lease_ms: 4000,
     };
     const told = (of: Partial<RecordDetails>) => timelineOf({ ...base, ...of }).map((one) => `${one.tone}: ${one.what}`);
     it("is told in its order", () => {
@@ -155,6 +166,25 @@ describe("a record's life", () => {
         ]);
         assert.deepEqual(told({ state: "succeeded", updated_at: stamp(3), expires_at: stamp(50) }), [
             "past: First attempt began", "good: The result was stored", "future: Repeats are answered until here",
+        ]);
+    });
+    it("says what becomes of a failure in the end", () => {
+        const policy = { on_lease_expiry: "hold", attempts_max: 2, grace_ms: 0, processing_max_ms: 1 };
+        const failed = (attempts: number) =>
+            told({ state: "failed_retryable", attempts, policy, begun_at: stamp(1), updated_at: stamp(3), expires_at: stamp(50) });
+        assert.deepEqual(failed(1).slice(-2), [
+            "bad: The attempt failed; it may run again",
+            "future: It is forgotten here: a request after that is a first attempt",
+        ]);
+        assert.deepEqual(failed(2).slice(-2), ["bad: The work failed for good", "future: Repeats are answered until here"]);
+    });
+    it("tells a changed verdict from the first", () => {
+        const audit = [
+            { at: stamp(2), act: "resolve: failed", actor: "me", reason: "r", fence: "1" },
+            { at: stamp(3), act: "correct: committed", actor: "me", reason: "r", fence: "2" },
+        ];
+        assert.deepEqual(told({ state: "succeeded", updated_at: stamp(3), audit }), [
+            "past: First attempt began", "act: Settled: it failed", "act: Verdict changed: it took effect",
         ]);
     });
     it("has an operator's verdict once", () => {

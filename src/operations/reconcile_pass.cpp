@@ -132,10 +132,11 @@ void reconcile_pass::handle(const found_record& one) {
     const reconcile_rule& rule = rule_of(one.id);
     const stuck_duty duty = duty_about(one.it, rule, now_);
     if (duty == stuck_duty::nothing) return;
-    count(report_.stuck);
+    const bool stuck = lapsed_for(one.it, now_) >= rule.alert_after;
+    if (stuck) count(report_.stuck);
     if (duty == stuck_duty::ask && ask(one, rule) == asked::settled) return;
     if (duty == stuck_duty::tell) count(report_.left);
-    if (lapsed_for(one.it, now_) >= rule.alert_after) tell(one);
+    if (stuck) tell(one);
 }
 
 // One instance at a time asks. None asks once the record is settled.

@@ -43,22 +43,22 @@ TEST(CompletionCommand, BashFollowsTheWordsToTheirCommand) {
 }
 
 TEST(CompletionCommand, BashKnowsTheValuesOfOptions) {
-    EXPECT_EQ(bash_offers("semel records list --state ''", "stuck"), 0);
+    EXPECT_EQ(bash_offers("semel records list --state ''", "lapsed"), 0);
     EXPECT_EQ(bash_offers("semel records list --state su", "succeeded"), 0);
-    EXPECT_NE(bash_offers("semel records list --state su", "stuck"), 0);
+    EXPECT_NE(bash_offers("semel records list --state su", "lapsed"), 0);
     EXPECT_NE(bash_offers("semel records list --state ''", "--json"), 0);
     EXPECT_EQ(bash_offers("semel gateway --profile ''", "stripe-v2"), 0);
     EXPECT_EQ(bash_offers("semel relay --mode ''", "ordered"), 0);
-    EXPECT_EQ(bash_offers("semel records list --state stuck --", "--json"), 0);
+    EXPECT_EQ(bash_offers("semel records list --state lapsed --", "--json"), 0);
     EXPECT_NE(bash_offers("semel serve --config ''", "--demo"), 0) << "but files";
     EXPECT_EQ(bash_offers("semel demo --json --", "--dir"), 0) << "a flag has no value";
 }
 
 TEST(CompletionCommand, OtherShellsKnowTheValuesOfOptions) {
     EXPECT_THAT(run_tool({"completion", "zsh"}).out,
-                HasSubstr("'semel records list --state') compadd -- processing succeeded"));
+                HasSubstr("'semel records list --state') compadd -- processing lapsed"));
     EXPECT_THAT(run_tool({"completion", "fish"}).out,
-                HasSubstr("-l state -x -a 'processing succeeded failed stuck'"));
+                HasSubstr("-l state -x -a 'processing lapsed in-doubt succeeded failed'"));
 }
 
 TEST(CompletionCommand, OffersNothingThatIsNotForPeople) {

@@ -155,9 +155,10 @@ TEST(Words, AnOptionWithChoicesNamesThem) {
 
     expect_refused(got);
     EXPECT_THAT(got.err, HasSubstr("--state"));
-    EXPECT_THAT(got.err, HasSubstr("must be one of processing, succeeded, failed, stuck"));
+    EXPECT_THAT(got.err,
+                HasSubstr("must be one of processing, lapsed, in-doubt, succeeded, failed"));
     EXPECT_THAT(run_words({"records", "list", "--help"}).out,
-                HasSubstr("--state processing|succeeded|failed|stuck"));
+                HasSubstr("--state processing|lapsed|in-doubt|succeeded|failed"));
 }
 
 TEST(Words, ATenantIsOfVisibleAsciiCharacters) {

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -33,6 +35,7 @@ protected:
         ask(*store, "done", commands::complete{.by = done, .result = paid, .retention = 1h});
         begin(*store, "running", lease_expiry::retry, now, 1h);
         begin(*store, "held", lease_expiry::hold, now - 1h, 1s);
+        begin(*store, "late", lease_expiry::retry, now - 10min, 1s);
         const claim old = begin(*store, "old", lease_expiry::retry, now - 3h, 1min);
         ask(*store, "old", commands::complete{.by = old, .retention = 1h}, now - 3h);
     }
@@ -68,8 +71,11 @@ TEST_F(RecordsCommand, ListsWhatFitsAsATable) {
     EXPECT_THAT(all.out, AllOf(HasSubstr("TENANT"), HasSubstr("tx_9"), HasSubstr("in doubt"),
                                HasSubstr("lease for"), Not(HasSubstr("old"))));
 
-    const tool_run stuck = run_tool({"records", "list", "--store", url(), "--state", "stuck"});
-    EXPECT_THAT(stuck.out, AllOf(HasSubstr("held"), Not(HasSubstr("done"))));
+    for (const std::string_view state : {"lapsed", "in-doubt"}) {
+        const tool_run got = run_tool({"records", "list", "--store", url(), "--state", state});
+        EXPECT_THAT(got.out, AllOf(HasSubstr("held"), Not(HasSubstr("done"))));
+        EXPECT_EQ(got.out.find("late") != std::string::npos, state == "lapsed") << got.out;
+    }
     const tool_run by_ref = run_tool({"records", "list", "--store", url(), "--ref", "tx_9"});
     EXPECT_THAT(by_ref.out, AllOf(HasSubstr("done"), Not(HasSubstr("running"))));
     const tool_run aged = run_tool({"records", "list", "--store", url(), "--older", "30m"});
@@ -107,20 +113,47 @@ TEST_F(RecordsCommand, ShowsOneWithItsResult) {
     EXPECT_EQ(none.exit_code, 1);
 }
 
+TEST_F(RecordsCommand, ShowsJsonAsItIsOverLinesOfItsOwn) {
+    const tool_run settled =
+        run_tool({"records", "resolve", "acme", "PAY", "held", "--store", url(), "--as",
+                  "committed", "--status", "201", "--body",
+                  "{\"id\":12345678901234567890,\"path\":\"c:\\\\x\"}", "--reason", "r", "--yes"});
+    EXPECT_EQ(settled.exit_code, 0) << settled.err;
+
+    const tool_run got = run_tool({"records", "show", "acme", "PAY", "held", "--store", url()});
+
+    EXPECT_THAT(got.out, HasSubstr("result.body\n{\n  \"id\": 12345678901234567890,\n"
+                                   "  \"path\": \"c:\\\\x\"\n}\n"));
+    EXPECT_THAT(got.out, AllOf(HasSubstr("result.status"), HasSubstr("result.headers.Content-Type"),
+                               Not(HasSubstr("x5c"))));
+}
+
+TEST_F(RecordsCommand, ShowsNothingThatSteersTheTerminal) {
+    const tool_run settled =
+        run_tool({"records", "resolve", "acme", "PAY", "held", "--store", url(), "--as",
+                  "committed", "--kind", "value", "--type", "text/plain", "--body", "\x1b[2Jgone",
+                  "--reason", "r", "--yes"});
+    EXPECT_EQ(settled.exit_code, 0) << settled.err;
+
+    const tool_run got = run_tool({"records", "show", "acme", "PAY", "held", "--store", url()});
+
+    EXPECT_THAT(got.out, AllOf(HasSubstr("\\x1b[2Jgone"), Not(HasSubstr("\x1b"))));
+}
+
 TEST_F(RecordsCommand, ExportsEverythingALineEach) {
     const std::string file = folder_ + "/all.jsonl";
     const tool_run got =
         run_tool({"records", "export", "--store", url(), "--out", file, "--results"});
 
     EXPECT_EQ(got.exit_code, 0) << got.err;
-    EXPECT_EQ(got.err, "3 records\n") << "and no bar: this is no terminal";
+    EXPECT_EQ(got.err, "4 records\n") << "and no bar: this is no terminal";
     std::ifstream lines{file};
     std::map<std::string, json> all;
     for (std::string line; std::getline(lines, line);) {
         json one = json::parse(line);
         all.emplace(one["key"], one);
     }
-    EXPECT_EQ(all.size(), 3);
+    EXPECT_EQ(all.size(), 4);
     EXPECT_EQ(all["done"]["result"]["body"], "paid");
 }
 
@@ -129,7 +162,8 @@ TEST_F(RecordsCommand, ResolvesWhatIsInDoubtOnceAndOnlyIfToldSo) {
         return run_tool(
             {"records", "resolve",   "acme",           "PAY",     key,      "--store",    url(),
              "--as",    "committed", "--body",         "paid",    "--type", "text/plain", "--ref",
-             "tx_1",    "--reason",  "asked the bank", "--actor", "olga",   yes});
+             "tx_1",    "--reason",  "asked the bank", "--actor", "olga",   "--kind",     "value",
+             yes});
     };
 
     expect_refused(resolve("held", "--json"));
@@ -144,6 +178,128 @@ TEST_F(RecordsCommand, ResolvesWhatIsInDoubtOnceAndOnlyIfToldSo) {
     ASSERT_EQ(now["audit"].size(), 1);
     EXPECT_EQ(now["audit"][0]["actor"], "olga");
     EXPECT_EQ(now["audit"][0]["from"], "processing");
+}
+
+// Of `held`; more words behind it.
+std::vector<std::string> committed(const std::vector<std::string>& store,
+                                   const std::vector<std::string>& more) {
+    std::vector<std::string> words{"records", "resolve",   "acme",     "PAY", "held",
+                                   "--as",    "committed", "--reason", "r",   "--yes"};
+    words.insert(words.end(), store.begin(), store.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+TEST_F(RecordsCommand, ResolveWantsToKnowWhatClientsReadWhereNoConfigurationSaysIt) {
+    const std::vector<std::string> store{"--store", url()};
+    const tool_run got = run_words(committed(store, {"--body", "{\"id\": 9}"}));
+
+    expect_refused(got);
+    EXPECT_THAT(got.err, AllOf(HasSubstr("--status"), HasSubstr("--kind"), HasSubstr("PAY")));
+    EXPECT_EQ(shown("held")["state"], "processing");
+    EXPECT_EQ(
+        run_words(committed(store, {"--body", "{\"id\": 9}", "--kind", "rejection"})).exit_code, 0);
+    EXPECT_EQ(shown("held")["result"]["kind"], "rejection");
+}
+
+TEST_F(RecordsCommand, ResolveRefusesWhatClientsOfAGatewayRouteCannotRead) {
+    const std::string file = folder_ + "/semel.toml";
+    std::ofstream{file} << "[store]\nurl = \"" << url() << "\"\n"
+                        << "[gateway]\nupstream = \"http://127.0.0.1:1\"\n"
+                        << "[tenants]\nsource = \"single\"\nname = \"acme\"\n"
+                        << "[[route]]\noperation = \"PAY\"\npath = \"/payments\"\n"
+                        << "retention = \"72h\"\n";
+    const std::vector<std::string> store{"--config", file};
+
+    const tool_run plain = run_words(committed(store, {"--body", "{\"id\":9}"}));
+    const tool_run kind = run_words(committed(store, {"--body", "{\"id\":9}", "--kind", "value"}));
+    expect_refused(plain);
+    expect_refused(kind);
+    EXPECT_THAT(plain.err, HasSubstr("clients of this operation speak HTTP"));
+    EXPECT_EQ(shown("held")["state"], "processing");
+
+    const tool_run fine = run_words(committed(store, {"--body", "{\"id\":9}", "--status", "201"}));
+    EXPECT_EQ(fine.exit_code, 0) << fine.err;
+    EXPECT_EQ(shown("held")["result"]["status"], 201);
+    EXPECT_EQ(shown("held")["result"]["headers"]["Content-Type"], "application/json");
+}
+
+TEST_F(RecordsCommand, ResolveKnowsAnOperationOfTheCenter) {
+    const std::string file = folder_ + "/semel.toml";
+    std::ofstream{file} << "[store]\nurl = \"" << url() << "\"\n"
+                        << "[center]\nenabled = true\n[tenants]\nsource = \"tokens\"\n"
+                        << "tokens = \"tokens.txt\"\n"
+                        << "[[operation]]\nname = \"PAY\"\n";
+    const std::vector<std::string> store{"--config", file};
+
+    const tool_run answer = run_words(committed(store, {"--status", "201"}));
+    const tool_run fine = run_words(committed(store, {"--body", "{\"id\":9}"}));
+
+    expect_refused(answer);
+    EXPECT_THAT(answer.err, HasSubstr("no gateway route"));
+    EXPECT_EQ(fine.exit_code, 0) << fine.err;
+}
+
+TEST_F(RecordsCommand, ResolveRefusesABodyThatIsNotTheJsonItSays) {
+    const std::vector<std::string> store{"--store", url()};
+    const auto broken = [&](const std::vector<std::string>& how) {
+        std::vector<std::string> more{"--body", "{\"id\": 9"};
+        more.insert(more.end(), how.begin(), how.end());
+        return run_words(committed(store, more));
+    };
+
+    for (const tool_run& one :
+         {broken({"--kind", "value"}), broken({"--status", "201"}),
+          broken({"--status", "422", "--type", "application/problem+json; charset=utf-8"})}) {
+        expect_refused(one);
+        EXPECT_THAT(one.err, HasSubstr("--body is not the JSON that its type promises"));
+    }
+    EXPECT_EQ(shown("held")["state"], "processing");
+    EXPECT_EQ(broken({"--kind", "value", "--type", "text/plain"}).exit_code, 0);
+}
+
+TEST_F(RecordsCommand, ResolveRefusesWhatTheConsoleRefuses) {
+    const std::vector<std::string> store{"--store", url()};
+
+    expect_refused(run_words(committed(store, {"--status", "201", "--type", "a\nb"})));
+    expect_refused(
+        run_words(committed(store, {"--kind", "value", "--ref", std::string(256, 'r')})));
+    expect_refused(
+        run_words(committed(store, {"--kind", "value", "--type", std::string(256, 't')})));
+    expect_refused(run_words({"records", "resolve", "acme", "PAY", "held", "--store", url(), "--as",
+                              "not-executed", "--reason", std::string(1'001, 'r'), "--yes"}));
+    expect_refused(run_words({"records", "resolve", "acme", "PAY", "held", "--store", url(), "--as",
+                              "not-executed", "--reason", "", "--yes"}));
+    expect_refused(
+        run_words({"records", "resolve", "acme", "PAY", "held", "--store", url(), "--as", "failed",
+                   "--error", std::string(4'097, 'e'), "--reason", "r", "--yes"}));
+    EXPECT_EQ(shown("held")["state"], "processing");
+}
+
+TEST_F(RecordsCommand, ChangesAVerdictOnlyWhereThatIsMeant) {
+    const auto resolve = [&](std::string key, std::vector<std::string> more) {
+        std::vector<std::string> words{"records", "resolve", "acme",     "PAY", std::move(key),
+                                       "--store", url(),     "--reason", "r",   "--yes"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_words(words);
+    };
+    EXPECT_EQ(resolve("held", {"--as", "failed", "--correct"}).exit_code, 1) << "none to correct";
+    EXPECT_EQ(resolve("held", {"--as", "failed", "--error", "refused"}).exit_code, 0);
+
+    const tool_run again = resolve("held", {"--as", "not-executed"});
+    const tool_run corrected = resolve("held", {"--as", "committed", "--kind", "value", "--body",
+                                                "paid", "--type", "text/plain", "--correct"});
+
+    EXPECT_EQ(again.exit_code, 1);
+    EXPECT_THAT(again.err, HasSubstr("--correct"));
+    EXPECT_EQ(corrected.out, "corrected: committed\n") << corrected.err;
+    const json now = shown("held");
+    EXPECT_EQ(now["result"]["body"], "paid");
+    EXPECT_FALSE(now.contains("error"));
+    EXPECT_EQ(now["audit"][1]["act"], "correct: committed");
+    const tool_run done = resolve("done", {"--as", "failed", "--correct"});
+    EXPECT_EQ(done.exit_code, 1) << "its own attempt has ended it";
+    EXPECT_EQ(shown("done")["state"], "succeeded");
 }
 
 TEST_F(RecordsCommand, DeletesOnlyIfToldSoAndKeepsTheAudit) {
@@ -180,10 +336,11 @@ TEST_F(RecordsCommand, StatsCountByOperationAndState) {
     ASSERT_EQ(all.size(), 1);
     EXPECT_EQ(all[0]["operation"], "PAY");
     EXPECT_EQ(all[0]["processing"], 1);
-    EXPECT_EQ(all[0]["stuck"], 1);
+    EXPECT_EQ(all[0]["lapsed"], 2);
+    EXPECT_EQ(all[0]["in_doubt"], 1);
     EXPECT_EQ(all[0]["succeeded"], 1);
-    EXPECT_GE(all[0]["oldest_stuck_seconds"], 3'500);
-    EXPECT_THAT(run_tool({"stats", "--store", url()}).out, HasSubstr("OLDEST STUCK"));
+    EXPECT_GE(all[0]["oldest_lapsed_seconds"], 3'500);
+    EXPECT_THAT(run_tool({"stats", "--store", url()}).out, HasSubstr("OLDEST LAPSED"));
 }
 
 TEST_F(RecordsCommand, SweepRemovesWhatHasExpiredAndNothingElse) {
@@ -197,13 +354,15 @@ TEST_F(RecordsCommand, SweepRemovesWhatHasExpiredAndNothingElse) {
 }
 
 TEST_F(RecordsCommand, ReconcileLooksOnceAndLeavesWhatNobodyCanAsk) {
+    EXPECT_THAT(run_tool({"reconcile", "--store", url(), "--once"}).out,
+                HasSubstr("2 stuck (lapsed for longer than alert_after)"));
     const tool_run got = run_tool({"reconcile", "--store", url(), "--once", "--json"});
 
     EXPECT_EQ(got.exit_code, 0) << got.err;
     const json did = json::parse(got.out);
-    EXPECT_EQ(did["stuck"], 1);
-    EXPECT_EQ(did["left"], 1);
-    EXPECT_EQ(did["alerted"], 1);
+    EXPECT_EQ(did["stuck"], 2);
+    EXPECT_EQ(did["left"], 2);
+    EXPECT_EQ(did["alerted"], 0) << "told of by the pass before";
 }
 
 } // namespace

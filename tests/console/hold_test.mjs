@@ -36,8 +36,10 @@ async function story(options, name) {
 
         const page = await openPage(stage);
         await signIn(page, stage);
-        await page.getByRole("navigation").getByRole("link", { name: /Stuck/ }).click();
+        await page.getByRole("navigation").getByRole("link", { name: /Lapsed/ }).click();
         await page.getByRole("row", { name: /pay-1/ }).getByRole("link", { name: "Settle", exact: true }).click();
+        await page.getByRole("region", { name: "You answer for" }).getByText("pay-1").waitFor();
+        await page.getByLabel("It took effect").check();
         await page.getByLabel("Status").fill("201");
         await page.getByLabel("Body").fill('{"payment":"pm_1","amount":49}');
         await page.getByLabel("Reason", { exact: true }).first().fill("found it at the bank, ticket 4711");

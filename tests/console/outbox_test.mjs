@@ -42,6 +42,7 @@ describe("the outbox", () => {
     it("shows dead letters with their payload, and sends them again", async () => {
         const page = await outbox(stage.admin);
         await shoot(page, "outbox-dead-wide");
+        await page.getByText("given up: refused for good, or tried too often").waitFor(); // one attempt may be enough
         await page.getByRole("row", { name: /event-1/ }).getByRole("button", { name: "Payload" }).click();
         const whole = page.getByRole("dialog", { name: "event-1" });
         await whole.getByText("<img src=x onerror=a>").waitFor();

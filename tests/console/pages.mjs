@@ -32,7 +32,7 @@ async function seed() {
     }
     await stage.done("SHIP", "bolts-own", { text: "x" }, {}, stage.other);
     // Their leases end.
-    await eventually(async () => (await stage.api("records?stuck_for=0s")).json.records.length >= 5);
+    await eventually(async () => (await stage.api("records?lapsed_for=0s")).json.records.length >= 5);
 }
 
 export async function open() {

@@ -143,8 +143,8 @@ describe("records", () => {
 
 describe("an operator", () => {
     const settle = async (page, key, choose) => {
-        await go(page, "#/stuck");
-        await heading(page, "Stuck");
+        await go(page, "#/lapsed");
+        await heading(page, "Lapsed");
         await main(page).getByRole("row", { name: new RegExp(key) }).getByRole("link", { name: "Settle", exact: true }).click();
         await page.getByRole("heading", { name: "Settle this record" }).waitFor();
         await choose(main(page));
@@ -158,6 +158,7 @@ describe("an operator", () => {
     it("settles a record that took effect", () =>
         with_page(async (page) => {
             await settle(page, "settle-yes", async (form) => {
+                await form.getByLabel("It took effect").check();
                 await form.getByLabel("Body").fill('{"paid":true}');
                 await form.getByLabel("Result reference (optional)").fill("pay_1");
             });
@@ -183,6 +184,49 @@ describe("an operator", () => {
             assert.equal(repeat.json.error, "card refused");
         }));
 
+    it("says what happened: nothing is chosen beforehand", () =>
+        with_page(async (page) => {
+            await go(page, record("PAY", "only-look"));
+            const about = page.getByRole("region", { name: "You answer for" });
+            await about.getByText("only-look").waitFor();
+            const print = (await stage.api("record?tenant=acme&operation=PAY&key=only-look")).json.fingerprint;
+            await about.getByText(print).waitFor();
+            assert.equal(await page.locator("input[name=verdict]:checked").count(), 0);
+            await page.getByLabel("Reason", { exact: true }).first().fill("in a hurry");
+            await page.getByRole("button", { name: "Settle…" }).click();
+            assert.equal(await page.evaluate(() => document.querySelector(".settle form").checkValidity()), false);
+            assert.equal(await page.getByRole("dialog").count(), 0);
+        }));
+
+    it("is told of a body that is not the JSON it says", () =>
+        with_page(async (page) => {
+            await go(page, record("PAY", "only-look"));
+            await main(page).getByLabel("It took effect").check();
+            await main(page).getByLabel("Body").fill('{"id": 9');
+            await page.getByText("This is not the JSON that the content type promises.").waitFor();
+            assert.ok(await page.getByRole("button", { name: "Settle…" }).isDisabled());
+            await main(page).getByLabel("Body").fill('{"id": 9}');
+            await page.getByText("This is not the JSON").waitFor({ state: "detached" });
+            assert.ok(await page.getByRole("button", { name: "Settle…" }).isEnabled());
+        }));
+
+    it("changes a verdict, and both stay in the audit", () =>
+        with_page(async (page) => {
+            await go(page, record("PAY", "settle-failed"));
+            await main(page).getByText("Settled: it failed").waitFor();
+            await main(page).locator("summary", { hasText: "Change the verdict" }).click();
+            await main(page).getByLabel("It took effect").check();
+            await main(page).getByLabel("Body").fill('{"paid":true}');
+            await page.getByLabel("Reason", { exact: true }).first().fill("the bank had it after all");
+            await page.getByRole("button", { name: "Settle…" }).click();
+            await page.getByRole("dialog").getByRole("button", { name: "Settle", exact: true }).click();
+            await page.getByText("The verdict is changed.").waitFor();
+            await main(page).getByText("Verdict changed: it took effect").first().waitFor();
+            await main(page).getByText("Settled: it failed").first().waitFor();
+            const repeat = await stage.center("begin", { operation: "PAY", key: "settle-failed", content: '{"amount":3}' });
+            assert.equal(repeat.json.result.text, '{"paid":true}');
+        }));
+
     it("removes a record, and its audit stays", () =>
         with_page(async (page) => {
             await go(page, record("PAY", "remove-me"));
@@ -199,6 +243,7 @@ describe("an operator", () => {
     it("may change their mind", () =>
         with_page(async (page) => {
             await go(page, record("PAY", "only-look"));
+            await main(page).getByLabel("It did not happen").check();
             await page.getByLabel("Reason", { exact: true }).first().fill("not sure");
             await page.getByRole("button", { name: "Settle…" }).click();
             await page.getByRole("dialog").waitFor();
@@ -258,7 +303,7 @@ describe("who may only look", () => {
             for (const name of ["Overview", "Outbox", "Configuration"]) {
                 assert.equal(await page.getByRole("navigation").getByRole("link", { name, exact: true }).count(), 0);
             }
-            for (const [hash, title] of [["#/stuck", "Stuck"], ["#/mismatches", "Mismatches"], ["#/configuration", "Records"], ["#/overview", "Records"]]) {
+            for (const [hash, title] of [["#/lapsed", "Lapsed"], ["#/mismatches", "Mismatches"], ["#/configuration", "Records"], ["#/overview", "Records"]]) {
                 await go(page, hash);
                 await heading(page, title);
                 assert.equal(await page.getByRole("link", { name: "Settle", exact: true }).count(), 0);

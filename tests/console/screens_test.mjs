@@ -8,7 +8,7 @@ import { eventually, fits, narrow, openPage, shoot, signIn, wide } from "./stage
 const pages = {
     overview: ["#/overview", "Overview"],
     records: ["#/records", "Records"],
-    stuck: ["#/stuck", "Stuck"],
+    lapsed: ["#/lapsed", "Lapsed"],
     mismatches: ["#/mismatches", "Mismatches"],
     outbox: ["#/outbox", "Outbox"],
     configuration: ["#/configuration", "Configuration"],
@@ -43,7 +43,7 @@ describe("the keyboard", () => {
             await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
             await page.keyboard.press("Escape");
             await page.getByRole("dialog").waitFor({ state: "hidden" });
-            for (const [key, title] of [["r", "Records"], ["s", "Stuck"], ["m", "Mismatches"], ["x", "Outbox"], ["c", "Configuration"], ["o", "Overview"]]) {
+            for (const [key, title] of [["r", "Records"], ["l", "Lapsed"], ["m", "Mismatches"], ["x", "Outbox"], ["c", "Configuration"], ["o", "Overview"]]) {
                 await page.keyboard.press("g");
                 await page.keyboard.press(key);
                 await heading(page, title);

@@ -74,7 +74,7 @@ describe("texts of others", () => {
             assert.equal(await page.locator(".crumb").textContent(), one.operation);
         }
         await shoot(page, "security-payloads");
-        for (const hash of ["#/mismatches", "#/stuck", "#/overview", "#/configuration"]) {
+        for (const hash of ["#/mismatches", "#/lapsed", "#/overview", "#/configuration"]) {
             await page.evaluate((to) => void (location.hash = to), hash);
             await page.locator("main h1").waitFor();
         }

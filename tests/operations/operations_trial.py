@@ -96,7 +96,7 @@ class Trial(unittest.TestCase):
         self.assertEqual((alert["alert"], alert["operation"], alert["count"]), ("stuck", "PAY", 1))
         self.assertNotIn("p-3", self.webhook.got[0])
         self.assertEqual(self.semel.pay("p-3").status, 409)
-        listed = self.semel.tool("records", "list", "--state", "stuck")
+        listed = self.semel.tool("records", "list", "--state", "in-doubt")
         self.assertRegex(listed.stdout, r"acme +PAY +p-3 +processing .* in doubt")
 
         refused = self.semel.tool("records", "resolve", "acme", "PAY", "p-3", "--as", "committed",

@@ -57,7 +57,7 @@ function Tiles(props: { live: Live; of: Overview }) {
     const answered = replayed + recent(series, ["executed"], minute);
     const requests = rates(series, all);
     const begin = props.of.latencies.find((one) => one.command === "begin");
-    const stuck = props.of.stuck;
+    const lapsed = props.of.lapsed;
     const running = series["running"] ?? [];
     const tiles = words.tiles;
     return (
@@ -87,11 +87,11 @@ function Tiles(props: { live: Live; of: Overview }) {
                 <Spark values={(series["begin_p99_us"] ?? []).slice(-60)} colour="c-p99" />
             </Tile>
             <Tile
-                name={tiles.stuck}
-                value={stuck ? `${count(stuck.records)}${stuck.more ? "+" : ""}` : t.common.none}
-                note={tiles.stuckHelp}
-                tone={stuck?.records ? "warn" : ""}
-                to={link("stuck")}
+                name={tiles.lapsed}
+                value={lapsed ? `${count(lapsed.records)}${lapsed.more ? "+" : ""}` : t.common.none}
+                note={tiles.lapsedHelp}
+                tone={lapsed?.records ? "warn" : ""}
+                to={link("lapsed")}
             />
             <StoreTile of={props.of.store} />
         </div>

@@ -4,7 +4,7 @@ import { clock, duration, groups, size } from "../format";
 import { Badge, BytesView, Card, Copy, Facts, Loading, Page, Trouble, When } from "../parts";
 import { link } from "../route";
 import { useLoaded, useNow, useRefreshKey } from "../state";
-import { timelineOf } from "../timeline";
+import { runsAgain, timelineOf } from "../timeline";
 import { t } from "../texts";
 import { RemoveForm, SettleForm } from "./settle";
 
@@ -21,6 +21,7 @@ export function RecordPage(props: { query: string; session: Session }) {
     if (problem?.status === 404) return <Missing audit={(problem.body as { audit?: AuditEntry[] })?.audit ?? []} />;
     if (!value) return problem ? <Trouble problem={problem} retry={reload} /> : <Loading />;
     const admin = props.session.role === "admin";
+    const usedUp = value.state === "failed_retryable" && !runsAgain(value);
     return (
         <Page
             title={
@@ -40,11 +41,17 @@ export function RecordPage(props: { query: string; session: Session }) {
                     </button>
                 </>
             }
-            lead={t.stateHelp[value.standing] ?? ""}
+            lead={usedUp ? words.usedUp : (t.stateHelp[value.standing] ?? "")}
         >
             {problem && <Trouble problem={problem} retry={reload} />}
             {value.state === "processing" && <Lease of={value} over={reload} />}
             {value.may_resolve && admin && <SettleForm of={value} query={props.query} done={reload} />}
+            {value.may_correct && admin && (
+                <details class="card">
+                    <summary>{t.settle.correctTitle}</summary>
+                    <SettleForm of={value} query={props.query} corrects done={reload} />
+                </details>
+            )}
             {value.may_resolve && !admin && <p class="note">{t.session.readOnly}</p>}
             <div class="columns">
                 <div>

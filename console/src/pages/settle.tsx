@@ -1,22 +1,22 @@
 import { useState } from "preact/hooks";
 import { api, Problem, type RecordDetails } from "../api";
-import { Card, Dialog, Field, Text, Trouble } from "../parts";
+import { Card, Dialog, Facts, Field, Text, Trouble, When } from "../parts";
 import { notice } from "../notice";
 import { pretty } from "../json_text";
 import { link } from "../route";
 import { t } from "../texts";
-import { verdictOf, type Draft } from "../verdict";
+import { isBrokenJson, verdictOf, type Draft } from "../verdict";
 
 const words = t.settle;
 const verdicts = ["committed", "not_executed", "failed"] as const;
 
 function firstDraft(of: RecordDetails): Draft {
     return {
-        verdict: "committed",
-        status: "201",
+        verdict: "",
+        status: "",
         type: "application/json",
         body: "",
-        kind: "value",
+        kind: of.holds === "unknown" ? "" : "value",
         ref: "",
         error: "",
         reason: "",
@@ -25,7 +25,30 @@ function firstDraft(of: RecordDetails): Draft {
     };
 }
 
-export function SettleForm(props: { of: RecordDetails; query: string; done: () => void }) {
+// What is answered: the request itself is not kept.
+function About(props: { of: RecordDetails }) {
+    const { of } = props;
+    return (
+        <section class="about" aria-label={words.about}>
+            <h3>{words.about}</h3>
+            <Facts
+                of={[
+                    [t.record.operation, of.operation],
+                    [t.records.key, of.key],
+                    [t.record.tenant, of.tenant],
+                    [words.begun, <When at={of.begun_at} now={of.now} />],
+                    [t.record.attempts, t.record.attemptsOf(of.attempts, of.policy.attempts_max)],
+                    [t.record.fingerprint, of.fingerprint ? <code>{of.fingerprint}</code> : t.record.noFingerprint],
+                    ...(of.attributes ? ([[t.record.attributes, <code>{of.attributes}</code>]] as [string, preact.JSX.Element][]) : []),
+                ]}
+            />
+            <p class="muted">{words.aboutHint}</p>
+        </section>
+    );
+}
+
+// For a verdict that was given before, too: `corrects`.
+export function SettleForm(props: { of: RecordDetails; query: string; corrects?: boolean; done: () => void }) {
     const [draft, setDraft] = useState<Draft>(() => firstDraft(props.of));
     const [asking, setAsking] = useState(false);
     const [busy, setBusy] = useState(false);
@@ -36,7 +59,7 @@ export function SettleForm(props: { of: RecordDetails; query: string; done: () =
         setBusy(true);
         api.resolve(props.query, verdictOf({ ...draft, fence: props.of.fence }))
             .then(
-                () => notice(words.done),
+                () => notice(props.corrects ? words.corrected : words.done),
                 (why: Problem) => {
                     if (why.status === 409) notice(words.conflict);
                     else setProblem(why);
@@ -49,15 +72,19 @@ export function SettleForm(props: { of: RecordDetails; query: string; done: () =
             });
     };
     const retried = props.of.standing === "lapsed";
+    const answers = draft.verdict === "committed";
+    const broken = answers && isBrokenJson(draft.type, draft.body);
+    const lead = retried ? words.leadRetry : words.lead;
     return (
-        <Card title={words.title} class="settle">
-            <p class="muted">{retried ? words.leadRetry : words.lead}</p>
+        <Card title={props.corrects ? words.correctTitle : words.title} class="settle">
+            <p class="muted">{props.corrects ? words.correctLead : lead}</p>
+            <About of={props.of} />
             {problem && <Trouble problem={problem} />}
             <form
                 onSubmit={(event) => {
                     event.preventDefault();
                     setProblem(null);
-                    setAsking(true);
+                    if (!broken) setAsking(true);
                 }}
             >
                 <fieldset class="verdicts">
@@ -68,6 +95,7 @@ export function SettleForm(props: { of: RecordDetails; query: string; done: () =
                                 type="radio"
                                 name="verdict"
                                 value={one}
+                                required
                                 checked={draft.verdict === one}
                                 onChange={() => set({ verdict: one })}
                             />
@@ -78,7 +106,7 @@ export function SettleForm(props: { of: RecordDetails; query: string; done: () =
                         </label>
                     ))}
                 </fieldset>
-                {draft.verdict === "committed" && <Answer draft={draft} set={set} />}
+                {answers && <Answer draft={draft} set={set} broken={broken} ask={props.of.holds === "unknown"} />}
                 {draft.verdict === "failed" && (
                     <Field label={words.error} wide>
                         <input
@@ -99,7 +127,7 @@ export function SettleForm(props: { of: RecordDetails; query: string; done: () =
                         onInput={(event) => set({ reason: (event.currentTarget as HTMLInputElement).value })}
                     />
                 </Field>
-                <button type="submit" class="primary">
+                <button type="submit" class="primary" disabled={broken}>
                     {words.submit}
                 </button>
             </form>
@@ -110,7 +138,12 @@ export function SettleForm(props: { of: RecordDetails; query: string; done: () =
                 confirm={{ label: words.confirm, busy, danger: draft.verdict === "not_executed", go: send }}
             >
                 <p>
-                    <strong>{words[draft.verdict]}.</strong> {words.confirmText[draft.verdict]}
+                    <strong>{draft.verdict && words[draft.verdict]}.</strong> {words.confirmText[draft.verdict]}
+                </p>
+                <p>
+                    <code>
+                        {props.of.tenant} {props.of.operation} {props.of.key}
+                    </code>
                 </p>
                 {draft.verdict === "committed" && draft.holds === "responses" && (
                     <p>
@@ -125,8 +158,10 @@ export function SettleForm(props: { of: RecordDetails; query: string; done: () =
     );
 }
 
-function Answer(props: { draft: Draft; set: (change: Partial<Draft>) => void }) {
+function Answer(props: { draft: Draft; set: (change: Partial<Draft>) => void; broken: boolean; ask: boolean }) {
     const { draft, set } = props;
+    // "response": no configuration says what clients read, so that is asked.
+    const choose = (kind: string) => set({ kind, ...(props.ask ? { holds: kind === "response" ? "responses" : "plain" } : {}) });
     const text = (name: keyof Draft) => ({
         name,
         value: draft[name],
@@ -135,20 +170,24 @@ function Answer(props: { draft: Draft; set: (change: Partial<Draft>) => void }) 
     });
     return (
         <div class="answer">
-            {draft.holds === "responses" ? (
-                <Field label={words.status}>
-                    <input {...text("status")} required inputMode="numeric" pattern="[2-5][0-9][0-9]" />
-                </Field>
-            ) : (
+            {(props.ask || draft.holds !== "responses") && (
                 <Field label={words.kind}>
                     <select
                         name="kind"
+                        required
                         value={draft.kind}
-                        onChange={(event) => set({ kind: (event.currentTarget as HTMLSelectElement).value })}
+                        onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}
                     >
+                        {props.ask && <option value="">{words.chooseKind}</option>}
                         <option value="value">{t.record.kinds["value"]}</option>
                         <option value="rejection">{t.record.kinds["rejection"]}</option>
+                        {props.ask && <option value="response">{words.asResponse}</option>}
                     </select>
+                </Field>
+            )}
+            {draft.holds === "responses" && (
+                <Field label={words.status}>
+                    <input {...text("status")} required inputMode="numeric" pattern="[2-5][0-9][0-9]" />
                 </Field>
             )}
             <Field label={words.type}>
@@ -166,6 +205,11 @@ function Answer(props: { draft: Draft; set: (change: Partial<Draft>) => void }) 
                     onInput={(event) => set({ body: (event.currentTarget as HTMLTextAreaElement).value })}
                 />
             </Field>
+            {props.broken && (
+                <p class="note" role="alert">
+                    {words.notJson}
+                </p>
+            )}
         </div>
     );
 }

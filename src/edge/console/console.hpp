@@ -16,6 +16,7 @@
 #include "edge/console/outbox_desk.hpp"
 #include "edge/server/handler.hpp"
 #include "edge/server/security_event.hpp"
+#include "http/result_form.hpp"
 #include "semel/http/problem.hpp"
 #include "semel/http/token.hpp"
 #include "semel/policy.hpp"
@@ -26,10 +27,7 @@ namespace semel::edge {
 
 // What an operator's verdict about a record of this operation needs to know.
 struct console_operation {
-    enum class results : std::uint8_t {
-        plain,     // bytes and their type: the center's
-        responses, // HTTP responses: the gateway's
-    } holds = results::plain;
+    http::result_form holds = http::result_form::unknown;
     duration retention = operation_policy{}.retention;
     duration failure_retention = operation_policy{}.failure_retention;
 };

@@ -5,9 +5,9 @@
 namespace semel::edge {
 namespace {
 
-constexpr duration stuck_age_max = std::chrono::seconds{10};
-constexpr std::size_t stuck_page = 1'000;
-constexpr int stuck_pages_max = 5;
+constexpr duration lapsed_age_max = std::chrono::seconds{10};
+constexpr std::size_t lapsed_page = 1'000;
+constexpr int lapsed_pages_max = 5;
 
 } // namespace
 
@@ -113,22 +113,22 @@ time_point console_core::store_now() const {
     return time_point{runtime.now().time_since_epoch() + *store_clock_};
 }
 
-std::optional<console_core::stuck_count> console_core::stuck() {
+std::optional<console_core::lapsed_count> console_core::lapsed_records() {
     const local_time now = runtime.now();
     {
         const std::lock_guard lock{mutex_};
-        if (stuck_at_ && now - *stuck_at_ < stuck_age_max) return stuck_;
-        stuck_at_ = now;
+        if (lapsed_at_ && now - *lapsed_at_ < lapsed_age_max) return lapsed_;
+        lapsed_at_ = now;
     }
-    chore([self = shared_from_this()] { self->count_stuck(); });
+    chore([self = shared_from_this()] { self->count_lapsed(); });
     const std::lock_guard lock{mutex_};
-    return stuck_;
+    return lapsed_;
 }
 
-void console_core::count_stuck() {
-    stuck_count found;
-    record_query query{.stuck_for = duration::zero(), .records_max = stuck_page};
-    for (int page = 0; page < stuck_pages_max; ++page) {
+void console_core::count_lapsed() {
+    lapsed_count found;
+    record_query query{.stuck_for = duration::zero(), .records_max = lapsed_page};
+    for (int page = 0; page < lapsed_pages_max; ++page) {
         const auto got = records.search(query);
         if (!got) return;
         found.records += got->records.size();
@@ -137,7 +137,7 @@ void console_core::count_stuck() {
     }
     found.more = !query.cursor.empty();
     const std::lock_guard lock{mutex_};
-    stuck_ = found;
+    lapsed_ = found;
 }
 
 console_core::recent console_core::recently(std::uint64_t after) const {

@@ -28,12 +28,12 @@ public:
     // The store's clock, as far as it is known here.
     [[nodiscard]] time_point store_now() const;
 
-    // How many records are stuck, as of a short while ago; asking is what brings it up to date.
-    struct stuck_count {
+    // How many records have lapsed, as of a short while ago; asking is what brings it up to date.
+    struct lapsed_count {
         std::size_t records = 0;
         bool more = false; // there may be others
     };
-    [[nodiscard]] std::optional<stuck_count> stuck();
+    [[nodiscard]] std::optional<lapsed_count> lapsed_records();
 
     [[nodiscard]] cursor_seal cursors() const;
     [[nodiscard]] std::string_view cookie_name() const;
@@ -57,7 +57,7 @@ public:
 private:
     void take_sample();
     void feel_pulse();
-    void count_stuck();
+    void count_lapsed();
     void leave();
 
     const std::string own_secret_; // of cursors, where none is given
@@ -68,8 +68,8 @@ private:
     store_pulse pulse_ = {};
     std::optional<local_time> asked_at_ = {};  // the store, and it has not answered
     std::optional<duration> store_clock_ = {}; // what it is ahead of the runtime's
-    std::optional<stuck_count> stuck_ = {};
-    std::optional<local_time> stuck_at_ = {}; // when it was last asked for
+    std::optional<lapsed_count> lapsed_ = {};
+    std::optional<local_time> lapsed_at_ = {}; // when it was last asked for
     bool closed_ = false;
     std::size_t under_way_ = 0;
     std::condition_variable idle_;

@@ -108,8 +108,8 @@ json overview_json(console_core& core, std::uint64_t after) {
                  {"store", store_json(core, recent.pulse)},
                  {"outbox", core.options.outbox != nullptr}};
     if (core.options.numbers) made["totals"] = totals_json(core.options.numbers());
-    if (const auto stuck = core.stuck()) {
-        made["stuck"] = {{"records", stuck->records}, {"more", stuck->more}};
+    if (const auto lapsed = core.lapsed_records()) {
+        made["lapsed"] = {{"records", lapsed->records}, {"more", lapsed->more}};
     }
     return made;
 }

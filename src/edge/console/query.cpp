@@ -60,7 +60,7 @@ fault read_ages(parameters& from, record_query& to, time_point now) {
     if (auto wrong = read_time(from, "newer", newer)) return wrong;
     if (older) to.created_until = now - *older;
     if (newer) to.created_from = now - *newer;
-    return read_time(from, "stuck_for", to.stuck_for);
+    return read_time(from, "lapsed_for", to.stuck_for);
 }
 
 fault read_limit(parameters& from, record_query& to) {
@@ -96,7 +96,7 @@ read_parameters(std::string_view query, std::initializer_list<std::string_view> 
 
 std::variant<record_query, std::string> read_search(std::string_view query, time_point now) {
     auto read = read_parameters(query, {"tenant", "operation", "key", "state", "result_ref",
-                                        "older", "newer", "stuck_for", "cursor", "limit"});
+                                        "older", "newer", "lapsed_for", "cursor", "limit"});
     if (auto* wrong = std::get_if<std::string>(&read)) return std::move(*wrong);
     auto& all = std::get<parameters>(read);
     record_query made{.tenant = taken(all, "tenant"),

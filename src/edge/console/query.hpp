@@ -18,7 +18,7 @@ using parameters = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] std::variant<parameters, std::string>
 read_parameters(std::string_view query, std::initializer_list<std::string_view> known);
 
-// tenant, operation, key, state (names, commas between them), result_ref, older, newer, stuck_for,
+// tenant, operation, key, state (names, commas between them), result_ref, older, newer, lapsed_for,
 // cursor, limit.
 [[nodiscard]] std::variant<record_query, std::string> read_search(std::string_view query,
                                                                   time_point now);

@@ -31,6 +31,11 @@ std::string_view kind_name(result_kind kind) {
     return names[static_cast<std::size_t>(kind)];
 }
 
+std::string_view form_name(http::result_form form) {
+    static constexpr std::array<std::string_view, 3> names = {"unknown", "plain", "responses"};
+    return names[static_cast<std::size_t>(form)];
+}
+
 bool is_response(const stored_result& from) {
     return http::status_of_type(from.type) != 0 || from.type == codec<http::response>::type;
 }
@@ -136,7 +141,8 @@ json details_json(const record_details& of) {
     made["now"] = rfc3339(of.now);
     made["begun_at"] = rfc3339(it.begun_at);
     made["may_resolve"] = it.state == record_state::processing && lapsed(it, of.now);
-    made["holds"] = of.holds == console_operation::results::responses ? "responses" : "plain";
+    made["may_correct"] = ended_by_verdict(it);
+    made["holds"] = form_name(of.holds);
     made["checkpoints"] = checkpoints_json(it.checkpoints);
     made["audit"] = audit_json(of.audit);
     if (it.content) made["fingerprint"] = it.content->hex();

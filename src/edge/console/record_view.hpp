@@ -24,7 +24,7 @@ struct record_details {
     const record_id& id;
     const record& it;
     const std::vector<audit_entry>& audit;
-    console_operation::results holds = console_operation::results::plain;
+    http::result_form holds = http::result_form::unknown;
     time_point now = {};
 };
 [[nodiscard]] json details_json(const record_details& of);

@@ -2,7 +2,6 @@
 
 #include "edge/center/members.hpp"
 #include "http/text.hpp"
-#include "semel/http/stored_response.hpp"
 
 namespace semel::edge {
 namespace {
@@ -52,59 +51,39 @@ private:
     stored_result read_result() {
         const json* const plain = all_.object("result");
         const json* const response = all_.object("response");
-        const bool wants_response = about_.holds == console_operation::results::responses;
         if ((plain == nullptr) == (response == nullptr)) {
             all_.wrong("result", "or response must be given: what repeats are answered with");
             return {};
         }
-        if (wants_response != (response != nullptr)) {
-            all_.wrong("result", wants_response
-                                     ? "must be a response: clients of this operation speak HTTP"
-                                     : "must be a result: no gateway route has this operation");
+        const std::string name = response != nullptr ? "response" : "result";
+        members parts{response != nullptr ? *response : *plain};
+        http::result_draft draft{.body = parts.bytes("text", "base64").value_or(""),
+                                 .type = parts.text("type").value_or(""),
+                                 .ref = parts.text("ref").value_or("")};
+        response != nullptr ? read_status(draft, parts, *response) : read_kind(draft, parts);
+        parts.nothing_else();
+        if (parts.fault()) {
+            all_.wrong(name, "is wrong: " + *parts.fault());
             return {};
         }
-        stored_result made = response != nullptr ? read_response(*response) : read_plain(*plain);
-        if (made.body.size() > most_.result_bytes_max) all_.wrong("result", "is too large");
-        seal(made);
-        return made;
+        auto made = http::to_result(draft, about_.holds, most_);
+        if (auto* kept = std::get_if<stored_result>(&made)) return std::move(*kept);
+        const auto& [about, why] = std::get<http::draft_fault>(made);
+        const bool whole = about == "result";
+        all_.wrong(name, whole ? why : "is wrong: " + std::string{about} + " " + why);
+        return {};
     }
 
-    stored_result read_plain(const json& from) {
-        members parts{from};
-        stored_result made{.body = parts.bytes("text", "base64").value_or(""),
-                           .type = text(parts, "type", most_.result_type_bytes_max),
-                           .ref = text(parts, "ref", most_.result_ref_bytes_max)};
+    static void read_kind(http::result_draft& to, members& parts) {
         const std::string kind = parts.text("kind").value_or("value");
-        if (kind == "rejection") made.kind = result_kind::rejection;
+        if (kind == "rejection") to.kind = result_kind::rejection;
         if (kind != "rejection" && kind != "value") parts.wrong("kind", "is value or rejection");
-        finish(parts, "result");
-        return made;
     }
 
-    stored_result read_response(const json& from) {
-        members parts{from};
-        http::response made{.body = parts.bytes("text", "base64").value_or("")};
-        const std::string type = text(parts, "type", most_.result_type_bytes_max);
-        const std::string ref = text(parts, "ref", most_.result_ref_bytes_max);
+    static void read_status(http::result_draft& to, members& parts, const json& from) {
         parts.pass("status");
         const json status = from.value("status", json{});
-        if (!status.is_number_integer() || status < 200 || status > 599) {
-            parts.wrong("status", "must be a number from 200 to 599");
-        } else {
-            made.status = status.get<int>();
-        }
-        if (!type.empty() && !http::is_value(type)) parts.wrong("type", "is not a content type");
-        if (!type.empty()) made.headers.add("Content-Type", type);
-        finish(parts, "response");
-        stored_result kept = http::encode(made, {}, most_.result_bytes_max);
-        if (kept.kind == result_kind::tombstone) all_.wrong("response", "is too large");
-        kept.ref = ref;
-        return kept;
-    }
-
-    void finish(members& parts, const std::string& name) {
-        parts.nothing_else();
-        if (parts.fault()) all_.wrong(name, "is wrong: " + *parts.fault());
+        to.status = status.is_number_unsigned() && status <= 599 ? status.get<int>() : 0;
     }
 
     members all_;

@@ -33,7 +33,8 @@ public:
     explicit counter_desk(console_options options = {}) {
         options.grant_of = [this](std::string_view token) { return tokens.find(token); };
         options.grant_of_hash = [this](const fingerprint& hash) { return tokens.find(hash); };
-        options.operations["PAY"] = {.holds = console_operation::results::responses};
+        options.operations["PAY"] = {.holds = http::result_form::response};
+        options.operations["SHIP"] = {.holds = http::result_form::plain};
         allow("admin", "ops", http::scope::admin);
         allow("reader", "acme", http::scope::read);
         allow("user", "acme", http::scope::use);

@@ -37,7 +37,7 @@ TEST(ConsoleQuery, AnEmptyFieldOfAFormAsksForNothing) {
 
 TEST(ConsoleQuery, WhatIsWrongIsSaid) {
     for (const char* text : {"who=me", "key=%zz", "key=a&key=b", "state=gone", "older=soon",
-                             "limit=0", "limit=1001", "stuck_for=x"}) {
+                             "limit=0", "limit=1001", "lapsed_for=x"}) {
         EXPECT_EQ(read_search(text, noon).index(), 1) << text;
     }
     EXPECT_EQ(read_record_id("tenant=a&operation=b").index(), 1);

@@ -99,8 +99,54 @@ TEST(ConsoleRecords, WhatIsWrongWithAVerdictIsSaid) {
     EXPECT_THAT(said(verdict(fence, {{"verdict", "committed"},
                                      {"response", {{"status", 200}, {"type", "a\r\nb"}}}})),
                 HasSubstr("type"));
+    EXPECT_THAT(
+        said(verdict(fence,
+                     {{"verdict", "committed"},
+                      {"response",
+                       {{"status", 201}, {"type", "application/json"}, {"text", "{\"id\": 9"}}}})),
+        HasSubstr("not the JSON"));
     EXPECT_THAT(said(verdict(fence, {{"verdict", "not_executed"}, {"extra", 1}})),
                 HasSubstr("extra"));
+}
+
+TEST(ConsoleRecords, AVerdictCanBeCorrectedByWhoHasSeenIt) {
+    counter_desk desk;
+    const auto fence = desk.stuck(payment);
+    EXPECT_EQ(desk.api("record?" + payment_at).body["may_correct"], false);
+    const auto first = desk.post("record/resolve?" + payment_at,
+                                 verdict(fence, {{"verdict", "failed"}, {"error", "refused"}}));
+    const json settled = desk.api("record?" + payment_at).body;
+
+    const auto corrected =
+        desk.post("record/resolve?" + payment_at,
+                  verdict(std::stoull(settled["fence"].get<std::string>()), committed_response()));
+    const auto late =
+        desk.post("record/resolve?" + payment_at,
+                  verdict(std::stoull(settled["fence"].get<std::string>()), committed_response()));
+    const json now = desk.api("record?" + payment_at).body;
+
+    EXPECT_EQ(first.status, 200) << first.body;
+    EXPECT_EQ(settled["may_resolve"], false);
+    EXPECT_EQ(settled["may_correct"], true);
+    EXPECT_EQ(corrected.status, 200) << corrected.body;
+    EXPECT_EQ(late.status, 409) << "another one has corrected it meanwhile";
+    EXPECT_EQ(now["state"], "succeeded");
+    EXPECT_FALSE(now.contains("error"));
+    EXPECT_EQ(now["audit"][1]["act"], "correct: committed");
+    EXPECT_EQ(now["audit"][1]["from"], "failed_final");
+}
+
+TEST(ConsoleRecords, WhereNoConfigurationNamesTheOperationWhatIsGivenCounts) {
+    counter_desk desk;
+    const record_id id{.tenant = "acme", .operation = "EMBEDDED", .key = "s"};
+    const std::string at = "tenant=acme&operation=EMBEDDED&key=s";
+    const auto fence = desk.stuck(id);
+    EXPECT_EQ(desk.api("record?" + at).body["holds"], "unknown");
+
+    const auto got = desk.post("record/resolve?" + at, verdict(fence, committed_response()));
+
+    EXPECT_EQ(got.status, 200) << got.body;
+    EXPECT_EQ(desk.api("record?" + at).body["result"]["response"]["status"], 201);
 }
 
 TEST(ConsoleRecords, ACenterOperationHoldsPlainResults) {
@@ -146,14 +192,14 @@ TEST(ConsoleRecords, KeysThatAreNoTextAreFoundByTheirLink) {
     EXPECT_EQ(line["at"], "tenant=acme&operation=PAY&key=%FF%3Cscript%3E%26%3D%25");
 }
 
-TEST(ConsoleRecords, StuckOnesAreFoundAndCounted) {
+TEST(ConsoleRecords, LapsedOnesAreFoundAndCounted) {
     counter_desk desk;
     desk.stuck(payment);
 
-    EXPECT_EQ(desk.api("records?stuck_for=1s").body["records"].size(), 1);
-    EXPECT_EQ(desk.api("records?stuck_for=1h").body["records"].size(), 0);
-    EXPECT_FALSE(desk.api("overview").body.contains("stuck")); // asked for by now
-    EXPECT_EQ(desk.api("overview").body["stuck"]["records"], 1);
+    EXPECT_EQ(desk.api("records?lapsed_for=1s").body["records"].size(), 1);
+    EXPECT_EQ(desk.api("records?lapsed_for=1h").body["records"].size(), 0);
+    EXPECT_FALSE(desk.api("overview").body.contains("lapsed")); // asked for by now
+    EXPECT_EQ(desk.api("overview").body["lapsed"]["records"], 1);
 }
 
 TEST(ConsoleRecords, MismatchesAreShownToWhomTheyConcern) {

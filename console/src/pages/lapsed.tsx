@@ -6,12 +6,12 @@ import { useNow, useRefreshKey } from "../state";
 import { t } from "../texts";
 import { useSearch } from "./records";
 
-const words = t.stuck;
+const words = t.lapsed;
 const times = ["0s", "1m", "5m", "10m", "1h", "1d"];
 
-export function StuckPage(props: { query: string; session: Session }) {
+export function LapsedPage(props: { query: string; session: Session }) {
     const least = fields(props.query)["for"] ?? "0s";
-    const { found, problem, busy, more, again } = useSearch({ stuck_for: least });
+    const { found, problem, busy, more, again } = useSearch({ lapsed_for: least });
     const now = useNow(1_000);
     useRefreshKey(again);
     return (
@@ -26,7 +26,7 @@ export function StuckPage(props: { query: string; session: Session }) {
                             value={least}
                             data-first
                             onChange={(event) => {
-                                location.hash = link("stuck", { for: (event.currentTarget as HTMLSelectElement).value });
+                                location.hash = link("lapsed", { for: (event.currentTarget as HTMLSelectElement).value });
                             }}
                         >
                             {times.map((one) => (

@@ -1,0 +1,38 @@
+// What an operator says that work came to, checked as clients of the operation will read it: one
+// place for the console and the tool. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "semel/policy.hpp"
+#include "semel/record.hpp"
+
+namespace semel::http {
+
+// What the clients of an operation are answered from.
+enum class result_form : std::uint8_t {
+    unknown,  // no configuration names the operation: what is given counts
+    plain,    // bytes and their type: the center's
+    response, // HTTP responses: the gateway's
+};
+
+// What the work came to, as a person says it.
+struct result_draft {
+    std::optional<int> status = {};             // given: an HTTP response
+    result_kind kind = result_kind::value;      // plain only
+    std::string body = {}, type = {}, ref = {}; // `type`: of the content
+};
+
+struct draft_fault {
+    std::string_view about; // "status", "type", "body", "ref", or "result" for all of it
+    std::string why;        // "must be …", "is …"
+};
+
+// Sealed. A fault: clients could not read it, or it is beyond a limit.
+[[nodiscard]] std::variant<stored_result, draft_fault>
+to_result(const result_draft& from, result_form wanted, const limits& most);
+
+} // namespace semel::http
