@@ -47,7 +47,7 @@ void run(const reconcile_arguments& with) {
         make_spdlog_logger({.level = on->config.log.level, .format = on->config.log.format});
     show_keys(on->config.log.keys);
     hash_keys_with(on->config.log.key_secret.text);
-    alert_sender alerts{on->config.alerts.webhook.text, log};
+    alert_sender alerts{alert_target_of(on->config), log};
     reconciler_options options = opened(reconciler_options_of(on->config));
     options.log = log;
     options.on_alert = [&](const alert& one) { alerts.send(one); };

@@ -78,7 +78,7 @@ void service::open_admin() {
 void service::start_housekeeping() {
     const config::alerts_section& limits = config_.alerts;
     const auto share = [](std::size_t percent) { return static_cast<double>(percent) / 100; };
-    alerts_ = std::make_unique<alert_sender>(limits.webhook.text, log_);
+    alerts_ = std::make_unique<alert_sender>(alert_target_of(config_), log_);
     watch_.emplace(
         alert_limits{.replay_share = share(limits.replay_percent),
                      .mismatch_share = share(limits.mismatch_percent),

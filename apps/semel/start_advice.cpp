@@ -172,6 +172,8 @@ std::vector<std::string> start_advice(const config::config& of) {
     check_reference(made, of.alerts.webhook.written, "alerts.webhook:");
     check_reference(made, of.gateway.principal_secret.written, "gateway.principal_secret:");
     check_reference(made, of.log.key_secret.written, "log.key_secret:");
+    check_reference(made, of.alerts.signing.written, "alerts.secret:");
+    check_reference(made, of.alerts.old_signing.written, "alerts.old_secret:");
     check_file(made, of.server.tls_key, "server.tls_key:");
     if (auto open = answers_open_to_all(of); !open.empty()) made.push_back(std::move(open));
     return made;

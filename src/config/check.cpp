@@ -71,6 +71,13 @@ private:
         if (!hook.empty() && !edge::parse_base_url(hook)) {
             say("alerts.webhook", "must be an http:// or https:// URL without a query");
         }
+        if (of_.alerts.signing.text.empty() && !of_.alerts.old_signing.text.empty()) {
+            say("alerts.old_secret", "needs alerts.secret");
+        }
+        const std::string& pages = of_.console.url;
+        if (!pages.empty() && !edge::parse_base_url(pages)) {
+            say("console.url", "must be an http:// or https:// URL without a query");
+        }
     }
 
     void check_tenants() {

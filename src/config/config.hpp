@@ -94,6 +94,7 @@ struct console_section {
     duration session = std::chrono::hours{8};
     duration idle = std::chrono::hours{1};
     bool secure_cookie = false;
+    std::string url = {}; // how operators reach it; empty: alerts have no link
 };
 
 struct log_section {
@@ -113,7 +114,8 @@ struct reconcile_section {
 };
 
 struct alerts_section {
-    secret webhook = {}; // empty: none
+    secret webhook = {};                   // empty: none
+    secret signing = {}, old_signing = {}; // empty: alerts are not signed, or with one secret
     duration every = std::chrono::minutes{1};
     std::size_t replay_percent = 50;
     std::size_t mismatch_percent = 5;

@@ -195,6 +195,9 @@ fields console_fields(console_section& to) {
         flag_field({"secure_cookie", "browsers send the session's cookie over TLS only, and only "
                                      "to this host; for a proxy in front that has TLS"},
                    to.secure_cookie),
+        text_field({"url", "how operators reach the console, such as "
+                           "\"https://semel.internal:7071\"; alerts then link to its pages"},
+                   to.url),
     };
 }
 
@@ -244,6 +247,12 @@ fields alerts_fields(alerts_section& to) {
                               "\"env:NAME\", where the URL is read from. Empty: alerts are logged "
                               "only"},
                   to.webhook),
+        secret_field({"secret", "\"file:/path\" or \"env:NAME\", a secret under which alerts are "
+                                "signed as relay webhooks are. Empty: they are not"},
+                     to.signing),
+        secret_field({"old_secret", "the same, while receivers change to secret: alerts then have "
+                                    "a signature under each"},
+                     to.old_signing),
         duration_field({"every", "over which shares are taken"}, to.every),
         count_field({"replay_percent", "of the requests: more repeats are a retry storm"},
                     to.replay_percent),

@@ -5,15 +5,28 @@ with real processes: semel, a bank behind it, a webhook.
 usage: operations_trial.py SEMEL
 """
 
+import hashlib
+import hmac
 import json
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 from trial_support import Bank, Serve, Webhook, eventually
 
 SEMEL = ""
+SIGNED = ("Semel-Timestamp", "Idempotency-Key", "Semel-Topic", "Semel-Key", "Content-Type")
+
+
+# As docs/messaging.md has it for receivers.
+def genuine(headers, body, secret):
+    text = "\n".join(["v2", *(headers.get(name, "") for name in SIGNED)]).encode("latin-1")
+    digest = hmac.new(secret, text + b"\n" + body, hashlib.sha256).hexdigest()
+    given = headers.get("Semel-Signature-V2", "").split(",")
+    fresh = abs(time.time() - int(headers.get("Semel-Timestamp", "0"))) < 300
+    return fresh and any([hmac.compare_digest(one, "v2=" + digest) for one in given])
 
 
 class Trial(unittest.TestCase):
@@ -95,6 +108,14 @@ class Trial(unittest.TestCase):
         alert = json.loads(self.webhook.got[0])
         self.assertEqual((alert["alert"], alert["operation"], alert["count"]), ("stuck", "PAY", 1))
         self.assertNotIn("p-3", self.webhook.got[0])
+        self.assertEqual(alert["tenant"], "acme")
+        self.assertRegex(alert["key"], "^[0-9a-f]{8,}$")
+        self.assertEqual(alert["link"], "https://semel.internal/ops/#/lapsed")
+        self.assertRegex(alert["summary"], r"^1 record of PAY is stuck, for \d+ s$")
+        headers = self.webhook.headers[0]
+        self.assertTrue(genuine(headers, self.webhook.got[0].encode(), b"known to both sides"))
+        self.assertFalse(genuine(headers, self.webhook.got[0].encode(), b"another secret"))
+        self.assertEqual(headers["Semel-Topic"], "semel.alert")
         self.assertEqual(self.semel.pay("p-3").status, 409)
         listed = self.semel.tool("records", "list", "--state", "in-doubt")
         self.assertRegex(listed.stdout, r"acme +PAY +p-3 +processing .* in doubt")

@@ -114,6 +114,7 @@ class Webhook(ThreadingHTTPServer):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self):
+            self.server.headers.append(self.headers)
             self.server.got.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
             self.send_response(204)
             self.end_headers()
@@ -121,9 +122,11 @@ class Webhook(ThreadingHTTPServer):
         def log_message(self, *args):
             pass
 
+    secret = "known to both sides"
+
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Webhook.Handler)
-        self.got = []
+        self.got, self.headers = [], []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -144,6 +147,11 @@ class Serve:
         self.store = store or f"sqlite:{folder}/records.db"
         probe = 'probe = "/probe"' if policy == "probe" else ""
         hook = f'webhook = "{webhook.url}"' if webhook else ""
+        if webhook:
+            secret = os.path.join(folder, "alerts.secret")
+            with open(os.open(secret, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+                file.write(webhook.secret)
+            hook += f'\nsecret = "file:{secret}"\n[console]\nurl = "https://semel.internal/ops/"'
         with open(self.file, "w", encoding="utf-8") as file:
             file.write(f"""
 [server]

@@ -95,13 +95,13 @@ void append_webhook(std::string& to, const webhook_target& at, const message& on
     append_line(to, "Content-Type", type);
     append_line(to, carried::topic, topic);
     if (!key.empty()) append_line(to, carried::key, key);
-    append_signatures(to, at.secrets,
-                      {.timestamp = timestamp,
-                       .id = id,
-                       .topic = topic,
-                       .key = key,
-                       .content_type = type,
-                       .body = what.payload});
+    const signed_request all{.timestamp = timestamp,
+                             .id = id,
+                             .topic = topic,
+                             .key = key,
+                             .content_type = type,
+                             .body = what.payload};
+    for (const auto& [name, value] : signature_lines(at.secrets, all)) append_line(to, name, value);
     append_line(to, "Content-Length", std::to_string(what.payload.size()));
     to.append("\r\n").append(what.payload);
 }

@@ -18,17 +18,18 @@ std::string second(const std::string& secret, std::string_view when, const signe
 
 } // namespace
 
-void append_signatures(std::string& to, const webhook_secrets& with, const signed_request& what) {
-    if (with.now.empty()) return;
+std::vector<std::pair<std::string_view, std::string>> signature_lines(const webhook_secrets& with,
+                                                                      const signed_request& what) {
+    if (with.now.empty()) return {};
     const std::string when = std::to_string(what.timestamp);
-    const auto append = [&](std::string_view name, auto sign) {
-        to.append(name).append(": ").append(sign(with.now, when, what));
-        if (!with.before.empty()) to.append(",").append(sign(with.before, when, what));
-        to.append("\r\n");
+    const auto signatures = [&](auto sign) {
+        std::string made = sign(with.now, when, what);
+        if (!with.before.empty()) made.append(",").append(sign(with.before, when, what));
+        return made;
     };
-    to.append("Semel-Timestamp: ").append(when).append("\r\n");
-    append("Semel-Signature", first);
-    append("Semel-Signature-V2", second);
+    return {{"Semel-Timestamp", when},
+            {"Semel-Signature", signatures(first)},
+            {"Semel-Signature-V2", signatures(second)}};
 }
 
 } // namespace semel::outbox

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace semel::outbox {
 
@@ -22,13 +24,15 @@ struct webhook_secrets {
     std::string before = {}; // while receivers change to `now`; empty: none
 };
 
-// Appends header lines, each with one signature per secret, joined by a comma:
+// The header lines of a signed request; none without a secret. Each signature header has one
+// signature per secret, joined by a comma:
 //   Semel-Timestamp: <timestamp>
 //   Semel-Signature: v1=<hex of HMAC-SHA-256(secret, "<timestamp>.<body>")>
 //   Semel-Signature-V2: v2=<hex of HMAC-SHA-256(secret, "v2\n<timestamp>\n<id>\n<topic>\n<key>\n
 //                           <content type>\n<body>")>
 // v1 does not cover the headers: a captured request could be sent again under another key. Header
 // values hold no line ends, so that no two requests have the same text under v2.
-void append_signatures(std::string& to, const webhook_secrets& with, const signed_request& what);
+[[nodiscard]] std::vector<std::pair<std::string_view, std::string>>
+signature_lines(const webhook_secrets& with, const signed_request& what);
 
 } // namespace semel::outbox
