@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/mutant.hpp"
+#include "core/backoff.hpp"
 #include "engine/attempt.hpp"
 #include "engine/outcomes.hpp"
 
@@ -42,6 +43,11 @@ bool confirmed_since(const flight& with, local_time then) {
     return with.leader->has_confirmed_lease(then);
 }
 
+// The next poll is due after that: it has not been answered, or this process was stopped.
+bool is_news(const flight& with, local_time now) {
+    return now - with.heard_at <= backoff_options{}.last;
+}
+
 } // namespace
 
 flights::stripe& flights::stripe_of(const attempt& who) {
@@ -61,7 +67,7 @@ flights::joined flights::join(attempt& who, local_time now) {
     if (with.now == flight::phase::running) return join_running(with, who, now);
     // Until the record's own content is known, only equal requests may share an answer.
     if (with.content != who.content()) return {.as = role::alone};
-    if (with.now == flight::phase::polling && !who.waits()) {
+    if (with.now == flight::phase::polling && !who.waits() && is_news(with, now)) {
         return {.as = role::answered, .with = busy(with, now)};
     }
     return park(with, who, now);
@@ -159,7 +165,9 @@ void flights::polling(attempt& leader, local_time worth_asking_at, local_time he
         own.now = flight::phase::polling;
         own.worth_asking_at = worth_asking_at;
         own.heard_at = heard_at;
-        impatient = take_impatient(own);
+        // Who came after this question left is told by the answer to the next one.
+        impatient = take_others(
+            own, [heard_at](const auto& one) { return one->waits() || one->came_at() > heard_at; });
         news = busy(own, leader.local_now());
     }
     tell(impatient, news);

@@ -127,6 +127,32 @@ TEST_F(Followers, OfALeaderThatPollsAreToldThatTheStoreIsAwayNow) {
     EXPECT_EQ(leader.get().kind, outcome_kind::in_progress);
 }
 
+TEST_F(Followers, WhoDoNotWaitTakeNoOldWordOfALeaderThatPolls) {
+    auto& engine = make({}, patient());
+    const claim theirs = claimed_elsewhere(0s);
+    std::thread leader{[&] { EXPECT_TRUE(engine.execute<void>(waiting(1h), [] {}).replayed()); }};
+    ASSERT_TRUE(soon([&] { return script_->questions("begin") >= 3; }));
+    // The store has said that it is in progress, and says so for the last time.
+    const std::size_t last = script_->questions("begin");
+    script_->on_each([](std::size_t, const command& what) -> std::optional<fault> {
+        if (name(what) != "begin") return std::nullopt;
+        return fault{.when = fails::late, .by = 600ms};
+    });
+    ASSERT_TRUE(soon([&] { return script_->questions("begin") > last; }));
+    script_->well();
+    finished_elsewhere(theirs);
+    std::this_thread::sleep_for(300ms);
+    request impatient = order("k", "body");
+    impatient.with.wait = wait_mode::answer;
+
+    async_call follower{engine, impatient};
+
+    const auto told = follower.get();
+    EXPECT_EQ(told.kind, outcome_kind::replayed);
+    EXPECT_EQ(told.result.body, "theirs");
+    leader.join();
+}
+
 TEST_F(Followers, OverTheBoundAreNotToldThatSomethingIsInProgressEither) {
     auto options = patient();
     options.limits.waiters_per_key_max = 1;
