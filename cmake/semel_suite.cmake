@@ -83,6 +83,25 @@ function(semel_check suite)
   set_property(GLOBAL APPEND PROPERTY SEMEL_SUITES "ctest ${suite} -")
 endfunction()
 
+# semel_test_script(suite COMMAND … TARGETS …)
+#
+# A command that reports as a GTest binary does: it takes options, `--gtest_output=xml:FILE` among
+# them, and every case counts.
+function(semel_test_script suite)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMMAND;TARGETS")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_COMMAND)
+    message(FATAL_ERROR "semel_test_script(${suite}): incomplete or ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(file tests/semel_tests_${suite})
+  list(JOIN arg_COMMAND "' '" words)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/${file} CONTENT "#!/bin/sh\nexec '${words}' \"$@\"\n"
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  semel_add_to_suite(${suite} ${arg_TARGETS})
+  add_test(NAME ${suite} COMMAND ${PROJECT_BINARY_DIR}/${file})
+  set_tests_properties(${suite} PROPERTIES LABELS ${suite} TIMEOUT 900)
+  set_property(GLOBAL APPEND PROPERTY SEMEL_SUITES "gtest ${suite} ${file}")
+endfunction()
+
 # semel_example(name SOURCES … LIBS …): a program of examples/ that also runs as a test.
 function(semel_example name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
