@@ -85,6 +85,9 @@ class engine_core;
 // caller does keeps its result from being stored. Bad input (empty or over-long names, zero or
 // negative durations …) is an `unavailable` outcome whose why() has errc::invalid_argument or
 // limit_exceeded, before anything was sent or run.
+//
+// Open it after fork(). In a child that was forked later every call is such an outcome with
+// errc::unsupported, and the destructor leaves everything to the parent: end the child with _exit.
 class engine {
 public:
     explicit engine(std::unique_ptr<store> store, operation_policy defaults = {},

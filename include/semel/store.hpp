@@ -49,7 +49,9 @@ public:
     virtual ~record_watch() = default;
 };
 
-// Thread-safe. Destruction waits for every submitted command to be answered.
+// Thread-safe. Destruction waits for every submitted command to be answered. The stores of semel
+// refuse all calls (errc::unsupported) in a child that was forked after they were opened; their
+// destruction waits for nothing there, and ends no session of the parent.
 //
 // Each command takes effect atomically as `apply` says, judged by the store's own clock. Commands
 // on one record submitted one after the other take effect in that order, except that an owner's

@@ -36,8 +36,9 @@ enum class on_locked : std::uint8_t {
     answer, // return errc::conflict at once: the engine answers "in progress"
 };
 
-// One connection, used by one thread. Every call maps native errors to a failure; errc::conflict
-// means that the whole transaction may be repeated.
+// One connection, used by one thread; a child that was forked later is refused (errc::unsupported).
+// Every call maps native errors to a failure; errc::conflict means that the whole transaction may
+// be repeated.
 class transaction_port {
 public:
     virtual ~transaction_port() = default;

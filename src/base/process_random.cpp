@@ -1,22 +1,13 @@
 #include "base/process_random.hpp"
 
-#include <pthread.h>
-
-#include <atomic>
 #include <optional>
 #include <random>
 
-#include "semel/assert.hpp"
+#include "base/home_process.hpp"
 
 namespace semel {
 
 namespace {
-
-std::atomic<std::uint64_t> generation = 0; // a forked child is of the next
-
-void begin_generation() {
-    ++generation;
-}
 
 // Machines that start alike must not draw alike.
 std::mt19937_64 seeded() {
@@ -34,10 +25,8 @@ struct generator {
 } // namespace
 
 std::uint64_t process_random() {
-    static const int watched = pthread_atfork(nullptr, nullptr, begin_generation);
-    SEMEL_ASSERT(watched == 0);
     thread_local generator mine;
-    const std::uint64_t now = generation.load(std::memory_order_relaxed);
+    const std::uint64_t now = fork_generation();
     if (!mine.it || mine.of != now) mine = {.of = now, .it = seeded()};
     return (*mine.it)();
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/home_process.hpp"
 #include "base/process_random.hpp"
 #include "base/stretch.hpp"
 
@@ -263,7 +264,7 @@ private:
 } // namespace
 
 std::shared_ptr<runtime> make_system_runtime() {
-    return std::make_shared<system_runtime>();
+    return {new system_runtime, delete_at_home{}};
 }
 
 } // namespace semel

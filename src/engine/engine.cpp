@@ -40,6 +40,7 @@ struct core_deleter {
     std::shared_ptr<latch> gone = std::make_shared<latch>();
 
     void operator()(engine_core* core) const {
+        if (core->home.left()) return; // it is the parent's, with all its threads
         if (destroying_engine) return destroy(core, *gone);
         std::thread{[core, gone = gone] { destroy(core, *gone); }}.detach();
     }
@@ -69,7 +70,7 @@ engine& engine::operator=(engine&& other) noexcept {
 }
 
 engine::~engine() {
-    if (core_ == nullptr) return;
+    if (core_ == nullptr || core_->home.left()) return;
     // What is drained may still be on its way out of the core: whoever comes next, a reader of the
     // store's file for instance, must find it gone.
     const duration patience =

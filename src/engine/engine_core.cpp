@@ -90,6 +90,7 @@ void engine_core::notify_drained() {
 }
 
 result<plan> engine_core::make_plan(request&& what) const {
+    if (home.left()) return opened_before_fork("the engine");
     const operation_policy& policy = policy_of(what.operation);
     return plan_of(std::move(what), policy, options.limits);
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/home_process.hpp"
 #include "core/sweep_plan.hpp"
 #include "engine/attempt.hpp"
 #include "engine/flights.hpp"
@@ -56,8 +57,9 @@ public:
     consume_batch(const request& scope, std::vector<message> messages,
                   unique_function<void(std::size_t, execution&)>& work);
 
-    // Checks the request and puts its plan together; refuses when over executions_max or closing.
+    // Checks the request and puts its plan together. Refuses everything in a forked child.
     [[nodiscard]] result<plan> make_plan(request&& what) const;
+    // Refuses when over executions_max or closing.
     [[nodiscard]] result<void> admit();
     // An admitted attempt is over.
     void leave();
@@ -83,6 +85,7 @@ public:
     [[nodiscard]] const operation_policy& policy_of(const std::string& operation) const;
 
     // Constant after construction.
+    const home_process home;
     const operation_policy defaults;
     const engine_options options;
     const std::shared_ptr<semel::runtime> runtime;

@@ -88,6 +88,7 @@ private:
     task<nothing> keep_failure(transaction_pass& one);
     next failed_with(failure why);
     next not_begun(failure why);
+    next parents();
     void count();
 
     engine_core& core_;
@@ -140,7 +141,7 @@ task<nothing> transaction_flow::run(request& what) {
 
 // A caller's own transaction is not ours to end.
 void transaction_flow::abandon() {
-    if (how_ != transacting::joined) port_.abandon();
+    if (how_ != transacting::joined && !core_.home.left()) port_.abandon();
     with_ = unavailable(of_current_exception(effect::unknown));
 }
 
@@ -158,6 +159,11 @@ transaction_flow::next transaction_flow::not_begun(failure why) {
     return next::end;
 }
 
+// The work has forked, and this is the child: the transaction and its end are the parent's.
+transaction_flow::next transaction_flow::parents() {
+    return failed_with(opened_before_fork("the transaction"));
+}
+
 // ---- BEGIN … COMMIT is ours ---------------------------------------------------------------------
 
 task<transaction_flow::next> transaction_flow::try_once() {
@@ -172,6 +178,7 @@ task<transaction_flow::next> transaction_flow::try_once() {
     } catch (...) {
         done = of_current_exception(effect::none);
     }
+    if (core_.home.left()) co_return parents();
     // Asked before the rollback, which is a statement too.
     const bool asked = one.ran() && port_.asks_to_repeat();
     if (done && one.wrote() && !asked) {
@@ -253,6 +260,10 @@ task<transaction_flow::decided> transaction_flow::blind() {
         done = std::move(ended);
     } catch (...) {
         done = of_current_exception(effect::unknown);
+    }
+    if (core_.home.left()) {
+        parents();
+        co_return decided::yes;
     }
     if (done) co_return decided::yes;
     failure why = std::move(done).error();

@@ -46,6 +46,7 @@ task<result<void>> transaction_pass::run(transacting how) {
         auto&& end = co_await awaited;
         ending_ = ending_of(std::move(end), plan_, started, view.take_ref());
     }
+    if (core_.home.left()) co_return opened_before_fork("the transaction");
     if (!std::holds_alternative<commands::complete>(ending_->what)) {
         port_.leave(plan_.id);
         to_ = std::move(ending_->own);
@@ -71,6 +72,7 @@ task<result<void>> transaction_pass::run_blind() {
     awaited_end awaited{work_, handed};
     auto&& end = co_await awaited;
     ending_ = ending_of(std::move(end), plan_, started, view.take_ref());
+    if (core_.home.left()) co_return opened_before_fork("the transaction");
     if (!std::holds_alternative<commands::complete>(ending_->what)) co_return not_this_way();
     const applied done = complete(*begun.after, now);
     auto kept = co_await port_.commit_blind(plan_.id, *done.after);

@@ -129,6 +129,7 @@ bool is_subject(std::string_view name) {
 }
 
 result<connection::state> connection::ready() {
+    if (home_.left()) return opened_before_fork("nats: the connection");
     if (it_ != nullptr && !alive()) close();
     if (it_ != nullptr) return state::same;
     if (local_clock::now() < next_try_) return last_failure_;

@@ -7,14 +7,20 @@
 #include <string>
 #include <string_view>
 
+#include "base/home_process.hpp"
 #include "open/url.hpp"
 #include "semel/result.hpp"
 #include "semel/time.hpp"
 
 namespace semel::nats {
 
+// In a forked child the threads of libnats are not there, and destroying would wait for them.
 template <auto destroy> struct destroyer {
-    template <class Handle> void operator()(Handle* one) const { destroy(one); }
+    home_process home = {};
+
+    template <class Handle> void operator()(Handle* one) const {
+        if (!home.left()) destroy(one);
+    }
 };
 
 using connection_handle = std::unique_ptr<natsConnection, destroyer<natsConnection_Destroy>>;
@@ -68,6 +74,7 @@ private:
     [[nodiscard]] result<void> connect();
     [[nodiscard]] result<void> connect_to(const std::string& server);
 
+    const home_process home_;
     const connection_options options_;
     connection_handle it_;
     local_time next_try_ = {};

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/home_process.hpp"
 #include "operations/reconcile_pass.hpp"
 
 namespace semel {
@@ -50,6 +51,7 @@ void add(reconcile_report& to, const reconcile_report& more) {
 struct reconciler::parts {
     store& records;
     const reconciler_options options;
+    const home_process home = {};
 
     std::atomic<bool> stopping = false;
     mutable std::mutex mutex = {};
@@ -64,10 +66,15 @@ reconciler::reconciler(store& records, reconciler_options options)
 }
 
 reconciler::~reconciler() {
-    stop();
+    if (parts_->home.left()) {
+        static_cast<void>(parts_.release()); // its thread is the parent's
+    } else {
+        stop();
+    }
 }
 
 result<reconcile_report> reconciler::pass() {
+    if (parts_->home.left()) return opened_before_fork("the reconciler");
     auto report = reconcile_pass{parts_->records, parts_->options, parts_->stopping}.run();
     const std::lock_guard lock{parts_->mutex};
     ++parts_->counts.passes;
@@ -98,6 +105,7 @@ void reconciler::start() {
 }
 
 void reconciler::stop() {
+    if (parts_->home.left()) return;
     parts_->stopping = true;
     parts_->thread.request_stop();
     if (parts_->thread.joinable()) parts_->thread.join();

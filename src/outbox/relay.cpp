@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/home_process.hpp"
 #include "outbox/worker.hpp"
 #include "semel/policy.hpp"
 
@@ -139,6 +140,7 @@ public:
         }
     }
 
+    const home_process home;
     relay_shared shared;
 
 private:
@@ -172,16 +174,22 @@ result<std::unique_ptr<relay>> relay::start(std::vector<table_opener> tables,
 relay::relay(std::unique_ptr<state> made) : state_(std::move(made)) {}
 
 relay::~relay() {
-    stop();
+    if (state_->home.left()) {
+        static_cast<void>(state_.release()); // its threads are the parent's
+    } else {
+        stop();
+    }
 }
 
 void relay::stop() {
+    if (state_->home.left()) return;
     state_->shared.stopping = true;
     state_->shared.options.wake->raise();
     state_->join();
 }
 
 void relay::wait() {
+    if (state_->home.left()) return;
     state_->join();
 }
 

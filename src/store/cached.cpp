@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/home_process.hpp"
 #include "core/local_hash.hpp"
 #include "semel/decorators.hpp"
 #include "store/cached_shard.hpp"
@@ -47,6 +48,7 @@ public:
     }
 
     void submit(envelope what, completion done) override {
+        if (home_.left()) return done(opened_before_fork("the store"));
         passage through;
         if (auto hit = enter(what.id, what.what, what.now, through)) {
             done(*std::move(hit));
@@ -63,6 +65,7 @@ public:
     }
 
     result<reply> call(const record_id& id, command what, std::optional<time_point> now) override {
+        if (home_.left()) return opened_before_fork("the store");
         passage through;
         if (auto hit = enter(id, what, now, through)) return *std::move(hit);
         result<reply> got = inner_->call(id, std::move(what), now);
@@ -73,7 +76,7 @@ public:
     result<sweep_report> sweep(const sweep_request& request) override {
         auto report = inner_->sweep(request);
         // By the store's own clock a swept record has expired here too. A test may set time back.
-        if (request.now) {
+        if (request.now && !home_.left()) {
             for (auto& one : shards_) one.forget_all();
         }
         return report;
@@ -244,6 +247,7 @@ private:
         return options_.clock ? options_.clock() : local_clock::now();
     }
 
+    const home_process home_;
     const cache_options options_;
     std::vector<cached_shard> shards_;
     const cached_limits limits_;

@@ -51,25 +51,34 @@ void lane_thread::run() {
 }
 
 laned_store::laned_store(std::vector<std::unique_ptr<batch_backend>> backends,
-                         std::unique_ptr<batch_backend> keeper, lane_options options)
-    : backends_(std::move(backends)) {
-    SEMEL_ASSERT(!backends_.empty());
-    backends_.push_back(std::move(keeper));
+                         std::unique_ptr<batch_backend> keeper, lane_options options) {
+    SEMEL_ASSERT(!backends.empty());
+    for (auto& one : backends) backends_.push_back(at_home(std::move(one)));
+    backends_.push_back(at_home(std::move(keeper)));
     for (const auto& backend : backends_) {
-        lanes_.push_back(std::make_unique<lane_thread>(*backend, options));
+        lanes_.push_back(at_home(std::make_unique<lane_thread>(*backend, options)));
     }
 }
 
 void laned_store::drain() {
+    if (home_.left()) return;
     draining_ = true;
     // The lanes stay, closed: a completion that runs now may submit to one that has stopped
     // already. The keeper's is the last to stop, since the attempts of all the others need it.
     for (const auto& one : lanes_) one->stop();
 }
 
-// Nothing new begins. What a running attempt has to say was promised a place, and it ends.
-bool laned_store::refuses(const command& what) const {
-    return draining_ && !of_running_attempt(what);
+// Of a store that drains: nothing new begins. What a running attempt has to say was promised a
+// place, and the attempt ends.
+std::optional<failure> laned_store::refusal(const command& what) const {
+    if (home_.left()) return opened_before_fork("the store");
+    if (draining_ && !of_running_attempt(what)) return stopped();
+    return std::nullopt;
+}
+
+result<void> laned_store::check_home() const {
+    if (home_.left()) return opened_before_fork("the store");
+    return {};
 }
 
 batch_lane& laned_store::lane_of(const record_id& id, const command& what) const {
@@ -83,13 +92,13 @@ std::size_t laned_store::route(const record_id& id, const command& what) const {
 }
 
 void laned_store::submit(envelope what, completion done) {
-    if (refuses(what.what)) return done(stopped());
+    if (auto why = refusal(what.what)) return done(*std::move(why));
     auto& lane = lane_of(what.id, what.what);
     lane.submit(std::move(what), std::move(done));
 }
 
 void laned_store::submit_all(std::vector<submission> many) {
-    if (draining_) return store::submit_all(std::move(many));
+    if (draining_ || home_.left()) return store::submit_all(std::move(many));
     std::vector<std::vector<submission>> by_lane(lanes_.size());
     for (auto& one : many) by_lane[route(one.what.id, one.what.what)].push_back(std::move(one));
     for (std::size_t at = 0; at < by_lane.size(); ++at) {
@@ -98,7 +107,7 @@ void laned_store::submit_all(std::vector<submission> many) {
 }
 
 result<reply> laned_store::call(const record_id& id, command what, std::optional<time_point> now) {
-    if (refuses(what)) return stopped();
+    if (auto why = refusal(what)) return *std::move(why);
     return lane_of(id, what).call(id, std::move(what), now);
 }
 

@@ -6,9 +6,11 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "base/home_process.hpp"
 #include "semel/store.hpp"
 #include "store/lane.hpp"
 
@@ -56,17 +58,22 @@ protected:
     // Answers everything that was submitted. What completions submit meanwhile is refused
     // (errc::stopped), but the commands of running attempts are served as long as their lane runs.
     // A driver whose backends use its own members calls this first in its destructor.
+    // In a forked child it does nothing.
     void drain();
 
+    // For sweeps, audits and searches: errc::unsupported in a forked child.
+    [[nodiscard]] result<void> check_home() const;
+
 private:
-    [[nodiscard]] bool refuses(const command& what) const;
+    [[nodiscard]] std::optional<failure> refusal(const command& what) const;
     [[nodiscard]] batch_lane& lane_of(const record_id& id, const command& what) const;
     [[nodiscard]] std::size_t route(const record_id& id, const command& what) const;
 
+    const home_process home_;
     std::atomic<bool> draining_ = false;
     // Constant after construction: the completions of one lane may use every other to the end.
-    std::vector<std::unique_ptr<batch_backend>> backends_;
-    std::vector<std::unique_ptr<lane_thread>> lanes_; // the keeper's is the last
+    std::vector<home_ptr<batch_backend>> backends_;
+    std::vector<home_ptr<lane_thread>> lanes_; // the keeper's is the last
 };
 
 } // namespace semel

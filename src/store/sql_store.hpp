@@ -27,9 +27,9 @@ public:
 
     sql_store(parts made, const lane_options& options)
         : laned_store(std::move(made.lanes), std::move(made.keeper), options),
-          session_(std::move(made.session)),
+          session_(at_home(std::move(made.session))),
           own_counters_(std::move(made.own_counters)),
-          sweeper_(std::move(made.sweeper)) {}
+          sweeper_(at_home(std::move(made.sweeper))) {}
 
     // The lanes use the session.
     ~sql_store() override { drain(); }
@@ -37,6 +37,7 @@ public:
     result<sweep_report> sweep(const sweep_request& request) override {
         // Few enough that the lanes do not notice a sweep.
         constexpr std::size_t chunk = 200;
+        if (auto home = check_home(); !home) return std::move(home).error();
         const std::lock_guard lock{sweeping_};
         sweep_report report;
         while (report.removed < request.records_max) {
@@ -51,11 +52,13 @@ public:
     }
 
     result<std::vector<audit_entry>> audit(const record_id& id) override {
+        if (auto home = check_home(); !home) return std::move(home).error();
         const std::lock_guard lock{sweeping_};
         return sweeper_->audit(id);
     }
 
     result<record_page> search(const record_query& query) override {
+        if (auto home = check_home(); !home) return std::move(home).error();
         return search_rows(query, [&](const row_request& which) {
             const std::lock_guard lock{sweeping_};
             return sweeper_->read(query, which);
@@ -67,10 +70,10 @@ public:
     }
 
 private:
-    const std::unique_ptr<Session> session_;
+    const home_ptr<Session> session_;
     const std::unique_ptr<store_counters> own_counters_; // where the user wants none
     std::mutex sweeping_;
-    const std::unique_ptr<Backend> sweeper_; // guarded by sweeping_
+    const home_ptr<Backend> sweeper_; // guarded by sweeping_
 };
 
 struct sql_store_options {

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "base/home_process.hpp"
 #include "store/tier_plan.hpp"
 
 namespace semel {
@@ -41,6 +42,7 @@ private:
 class travellers {
 public:
     ~travellers() {
+        if (home_.left()) return; // they come to their end in the parent
         std::unique_lock lock{mutex_};
         none_.wait(lock, [this] { return count_ == 0; });
     }
@@ -58,6 +60,7 @@ private:
     std::mutex mutex_;
     std::condition_variable none_;
     std::size_t count_ = 0; // guarded by mutex_
+    const home_process home_;
 };
 
 std::uint64_t random_word() {
@@ -72,6 +75,7 @@ public:
         : options_(std::move(options)), front_(std::move(front)), truth_(std::move(truth)) {}
 
     void submit(envelope what, completion done) override {
+        if (home_.left()) return done(opened_before_fork("the store"));
         under_way_.enter();
         auto first = asked_first(what.what, next_token());
         if (!first) return ask_truth(std::move(what), std::nullopt, std::move(done));
@@ -89,6 +93,7 @@ public:
     }
 
     result<reply> call(const record_id& id, command what, std::optional<time_point> now) override {
+        if (home_.left()) return opened_before_fork("the store");
         std::optional<std::uint64_t> token;
         auto first = asked_first(what, next_token());
         // A caller that waits for each answer keeps the order by that.
@@ -115,7 +120,7 @@ public:
         auto report = truth_->sweep(request);
         // By the truth's own clock a swept record has expired in the front too. A test may set time
         // back.
-        if (request.now) front_->clear();
+        if (request.now && !home_.left()) front_->clear();
         return report;
     }
 
@@ -130,6 +135,7 @@ public:
     // The front hears of ends that were told to it, the truth of all.
     [[nodiscard]] std::unique_ptr<record_watch> watch(const record_id& id,
                                                       unique_function<void()> news) override {
+        if (home_.left()) return nullptr;
         const auto either = std::make_shared<unique_function<void()>>(std::move(news));
         auto heard = truth_->watch(id, [either] { (*either)(); });
         if (heard == nullptr) heard = front_->watch(id, [either] { (*either)(); });
@@ -234,6 +240,7 @@ private:
         return options_.clock ? options_.clock() : local_clock::now();
     }
 
+    const home_process home_;
     const tier_options options_;
     borrowed_clock clock_;
     std::atomic<std::uint64_t> tokens_ = random_word();

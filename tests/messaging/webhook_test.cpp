@@ -13,6 +13,7 @@
 
 #include "http/support/upstream.hpp"
 #include "messaging/events.hpp"
+#include "support/forked.hpp"
 
 namespace semel::messaging_test {
 namespace {
@@ -95,6 +96,22 @@ TEST_F(Webhook, KeepsItsConnectionsAndUsesSeveral) {
     for (const auto& one : endpoint_.seen()) keys.insert(header_of(one, "Idempotency-Key"));
     EXPECT_EQ(keys.size(), 200U);
     EXPECT_TRUE(keys.contains("\"e-1\""));
+}
+
+// A forked child would take the answers to its parent's requests.
+TEST_F(Webhook, AConnectionOfBeforeAForkIsNotUsedInTheChild) {
+    auto sink = open("&concurrency=1");
+    ASSERT_EQ(deliver(*sink, events(1))[0].how, delivered::yes);
+
+    const auto child = testing_support::said_by_child([&] {
+        const auto answer = deliver(*sink, events(1))[0];
+        sink.reset();
+        return answer.how == delivered::later ? answer.error : "delivered";
+    });
+
+    EXPECT_THAT(child, HasSubstr("was opened before fork()"));
+    EXPECT_EQ(deliver(*sink, events(1))[0].how, delivered::yes);
+    EXPECT_EQ(endpoint_.seen().size(), 2U);
 }
 
 TEST_F(Webhook, NoHeaderValueCanBeginAnotherLine) {

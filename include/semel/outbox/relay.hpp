@@ -98,7 +98,8 @@ struct relay_options {
 
 using sink_opener = std::function<result<std::unique_ptr<sink>>()>;
 
-// Any thread.
+// Any thread. In a child that was forked later there is nothing to stop or to wait for: the relay
+// is the parent's.
 class relay {
 public:
     // Opens every table and sink once, so that mistakes are found at once. If a database goes away

@@ -32,7 +32,8 @@ enum class order : std::uint8_t {
 
 // Used by one thread at a time: a relay opens one sink per worker. deliver() pipelines the whole
 // batch, fills one answer per message and does not throw. It returns within the sink's own
-// time-outs; what is not confirmed by then is `later` and will be sent again with the same id.
+// time-outs; what is not confirmed by then is `later` and will be sent again with the same id. In a
+// child that was forked later nothing is sent over a connection.
 class sink {
 public:
     sink() = default;

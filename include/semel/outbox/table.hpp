@@ -1,8 +1,8 @@
 // The port between a relay and an outbox table: what a relay asks of a database.
 //
-// One connection, one thread at a time. Every time is the database's. After a failure with
-// effect::unknown a settlement may be sent again: what is done is done once. A claim that was not
-// answered is given back with release().
+// One connection, one thread at a time; refused (errc::unsupported) in a child forked later. Every
+// time is the database's. After a failure with effect::unknown a settlement may be sent again: what
+// is done is done once. A claim that was not answered is given back with release().
 #pragma once
 
 #include <cstddef>

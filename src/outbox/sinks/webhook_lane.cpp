@@ -25,6 +25,7 @@ std::string text_of(const failure& why) {
 
 result<void> webhook_lane::start(std::size_t message, std::string&& request) {
     SEMEL_ASSERT(!busy_);
+    if (home_.left()) return opened_before_fork("the webhook's connection");
     if (stream_ != nullptr && redis::spoke_unasked(*stream_)) stream_.reset();
     if (stream_ == nullptr) {
         if (auto made = connect(); !made) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/home_process.hpp"
 #include "edge/wire/address.hpp"
 #include "edge/wire/response_parser.hpp"
 #include "outbox/sinks/webhook_request.hpp"
@@ -59,6 +60,7 @@ private:
     ended finish();
     ended fail(std::string why);
 
+    const home_process home_;
     const lane_options& options_;
     std::unique_ptr<redis_transport> stream_;
     int socket_ = -1;

@@ -1,6 +1,7 @@
 #include <array>
 #include <utility>
 
+#include "base/home_process.hpp"
 #include "core/local_hash.hpp"
 #include "semel/stores/memory.hpp"
 #include "stores/memory/search.hpp"
@@ -39,6 +40,7 @@ public:
     }
 
     result<reply> call(const record_id& id, command what, std::optional<time_point> now) override {
+        if (home_.left()) return opened_before_fork("the store");
         const std::uint64_t hash = local_hash_of(id);
         const time_point when = now ? *now : clock_.now();
         if (budget_.full() && std::holds_alternative<commands::begin>(what)) make_room(when);
@@ -46,6 +48,7 @@ public:
     }
 
     result<sweep_report> sweep(const sweep_request& request) override {
+        if (home_.left()) return opened_before_fork("the store");
         const time_point now = request.now ? *request.now : clock_.now();
         sweep_report total;
         for (auto& one : stripes_) {
@@ -57,10 +60,12 @@ public:
     }
 
     result<std::vector<audit_entry>> audit(const record_id& id) override {
+        if (home_.left()) return opened_before_fork("the store");
         return at(local_hash_of(id)).audit(id);
     }
 
     result<record_page> search(const record_query& query) override {
+        if (home_.left()) return opened_before_fork("the store");
         return search_stripes(stripes_, query, query.now ? *query.now : clock_.now());
     }
 
@@ -76,6 +81,7 @@ private:
     // The low bits choose the slot inside a stripe's table, so the stripe is chosen by high ones.
     stripe& at(std::uint64_t hash) { return stripes_[hash >> 56]; }
 
+    const home_process home_;
     const memory_clock clock_;
     memory_budget budget_;
     std::array<stripe, stripe_count> stripes_;

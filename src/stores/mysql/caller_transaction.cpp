@@ -37,6 +37,7 @@ result<void> caller_transaction::check_usable() {
 }
 
 result<void> caller_transaction::begin(on_locked locked) {
+    if (home_.left()) return opened_before_fork("mysql: the connection");
     if (on_.lost()) {
         if (auto back = reconnect(); !back) return back;
     }
@@ -58,6 +59,7 @@ result<void> caller_transaction::begin(on_locked locked) {
 }
 
 result<void> caller_transaction::join() {
+    if (home_.left()) return opened_before_fork("mysql: the connection");
     if (auto usable = check_usable(); !usable) return usable;
     // Without autocommit every statement is in a transaction.
     if (!on_.in_transaction() && on_.autocommits()) {

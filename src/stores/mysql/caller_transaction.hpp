@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/home_process.hpp"
 #include "semel/result.hpp"
 #include "semel/transaction/mysql.hpp"
 #include "stores/mysql/caller_connection.hpp"
@@ -61,6 +62,7 @@ private:
     void return_to_database(rows& now);
     [[nodiscard]] failure explain(failure why) const; // of the statement that was run last
 
+    const home_process home_;
     const mysql_transaction_options options_;
     st_mysql* const handle_;
     const transaction_texts texts_;

@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -107,6 +108,11 @@ int connection::connect() {
 }
 
 connection::~connection() {
+    if (home_.left()) {
+        // The child's descriptor; the parent has its own.
+        if (connected_ != nullptr) ::close(static_cast<int>(mysql_get_socket(it_)));
+        return;
+    }
     finish_connecting();
     // A goodbye to a server that does not read would block.
     if (lost_ && connected_ != nullptr) ::shutdown(mysql_get_socket(it_), SHUT_RDWR);
@@ -194,6 +200,7 @@ bool connection::went_away_while_idle() const {
 }
 
 result<std::vector<rows>> connection::run(const script& what, local_time deadline) {
+    if (home_.left()) return opened_before_fork("mysql: the connection");
     if (what.text.size() > text_bytes_max_) {
         return failure_of({.number = 1153, .message = "these statements are too long"},
                           ending::rolled_back);

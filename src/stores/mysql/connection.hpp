@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/home_process.hpp"
 #include "semel/result.hpp"
 #include "semel/time.hpp"
 #include "stores/mysql/errors.hpp"
@@ -67,7 +68,8 @@ struct script {
     bool in_transaction = false; // which an error leaves open
 };
 
-// One thread at a time. After a failure that lost() confirms, nothing more can be asked of it.
+// One thread at a time. After a failure that lost() confirms, nothing more can be asked of it. In a
+// forked child it asks nothing, and its end is no goodbye to the server.
 class connection {
 public:
     // Begins to connect; advance() goes on until it is ready.
@@ -118,6 +120,7 @@ private:
     [[nodiscard]] bool went_away_while_idle() const;
     [[nodiscard]] failure give_up(failure why);
 
+    const home_process home_;
     const target& to_;
     st_mysql* it_ = nullptr;
     st_mysql* connected_ = nullptr;

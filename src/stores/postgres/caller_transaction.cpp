@@ -65,6 +65,9 @@ void caller_transaction::forget_lost_connection() {
 
 // Mostly there is nothing to wait for.
 task<result<void>> caller_transaction::begin(on_locked locked) {
+    if (home_.left()) {
+        return task<result<void>>{opened_before_fork("postgres: the connection")};
+    }
     if (entered_) {
         reset(locked);
         return task<result<void>>{result<void>{}};
@@ -119,6 +122,7 @@ void caller_transaction::reset(on_locked locked) {
 }
 
 task<result<void>> caller_transaction::join() {
+    if (home_.left()) co_return opened_before_fork("postgres: the connection");
     if (auto idle = check_idle(); !idle) co_return idle;
     const auto status = PQtransactionStatus(handle_);
     if (status == PQTRANS_INERROR) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/home_process.hpp"
 #include "semel/result.hpp"
 #include "semel/transaction/postgres.hpp"
 #include "stores/postgres/binary.hpp"
@@ -115,6 +116,7 @@ private:
     void add_calls(std::vector<call>& to, const unsent_write& from) const;
     [[nodiscard]] failure explain(failure why) const;
 
+    const home_process home_;
     const postgres_transaction_options options_;
     pg_conn* const handle_;
     const transaction_texts texts_;

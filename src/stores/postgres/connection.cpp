@@ -3,6 +3,7 @@
 #include <libpq-fe.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -111,7 +112,17 @@ std::unique_ptr<connection> connection::borrow(pg_conn* handle) {
 }
 
 connection::~connection() {
-    if (owned_) PQfinish(it_);
+    if (!owned_) return;
+    if (!home_.left()) {
+        PQfinish(it_);
+    } else if (const int socket = PQsocket(it_); socket >= 0) {
+        ::close(socket); // the child's descriptor; the parent has its own
+    }
+}
+
+result<void> connection::check_home() const {
+    if (home_.left()) return opened_before_fork("postgres: the connection");
+    return {};
 }
 
 result<connection::progress> connection::advance(local_time deadline) {
@@ -167,6 +178,7 @@ bool connection::went_away_while_idle() {
 }
 
 result<void> connection::enter_pipeline() {
+    if (auto home = check_home(); !home) return home;
     const bool idle = PQpipelineStatus(it_) == PQ_PIPELINE_OFF;
     if (lost_ || (idle && went_away_while_idle())) {
         return give_up(libpq_failure(ending::rolled_back));
@@ -214,6 +226,7 @@ result<void> connection::send(std::span<const call> calls) {
 }
 
 result<void> connection::send(std::span<const preparation> all) {
+    if (auto home = check_home(); !home) return home;
     expect(all.size());
     SEMEL_ASSERT(PQenterPipelineMode(it_) == 1);
     for (const preparation& one : all) {
@@ -225,12 +238,14 @@ result<void> connection::send(std::span<const preparation> all) {
 }
 
 result<void> connection::send_text(const std::string& sql) {
+    if (auto home = check_home(); !home) return home;
     expect(1);
     if (PQsendQuery(it_, sql.c_str()) == 0) return give_up(libpq_failure(ending::rolled_back));
     return {};
 }
 
 result<void> connection::send_sync(ending unless_sent) {
+    if (auto home = check_home(); !home) return home;
     if (PQpipelineSync(it_) == 0) return give_up(libpq_failure(unless_sent));
     return {};
 }

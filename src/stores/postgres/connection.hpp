@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/home_process.hpp"
 #include "semel/result.hpp"
 #include "semel/time.hpp"
 #include "semel/transaction.hpp"
@@ -56,7 +57,8 @@ struct call {
     std::vector<std::string_view> values;
 };
 
-// One thread at a time. After a failure that lost() confirms, nothing more can be asked of it.
+// One thread at a time. After a failure that lost() confirms, nothing more can be asked of it. In a
+// forked child it asks nothing, and its end is no goodbye to the server.
 class connection {
 public:
     // Begins to connect; advance() goes on until it is ready.
@@ -127,6 +129,7 @@ public:
 private:
     connection() = default;
 
+    [[nodiscard]] result<void> check_home() const;
     [[nodiscard]] result<std::vector<rows>> collect(mode how, local_time deadline);
     [[nodiscard]] std::optional<result<std::vector<rows>>> add(collection& to, rows one);
     [[nodiscard]] result<std::vector<rows>> finish(collection& from);
@@ -141,6 +144,7 @@ private:
     [[nodiscard]] failure libpq_failure(ending how) const;
     [[nodiscard]] failure cannot_connect() const;
 
+    const home_process home_;
     pg_conn* it_ = nullptr;
     bool owned_ = true;
     bool lost_ = false;

@@ -123,6 +123,10 @@ bool pool_core::take_free(pool_caller& for_whom) {
 }
 
 bool pool_core::take(pool_caller& for_whom) {
+    if (home_.left()) {
+        for_whom.why = opened_before_fork("postgres: the pool");
+        return true;
+    }
     const std::lock_guard lock{mutex_};
     return take_free(for_whom);
 }
@@ -168,6 +172,7 @@ void pool_core::give_back(pool_member& what) noexcept {
 }
 
 void pool_core::stop() {
+    if (home_.left()) return;
     const auto next = [this] {
         const std::lock_guard lock{mutex_};
         stopped_ = true;

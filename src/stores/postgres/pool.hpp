@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/home_process.hpp"
 #include "semel/task.hpp"
 #include "semel/transaction/postgres_pool.hpp"
 #include "stores/postgres/caller_transaction.hpp"
@@ -91,6 +92,7 @@ private:
 
     void expire();
 
+    const home_process home_;
     const postgres_pool_options options_;
     const std::unique_ptr<socket_waiter> time_;
     std::vector<std::unique_ptr<pool_member>> members_;

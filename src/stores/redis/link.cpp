@@ -90,6 +90,7 @@ result<transport_maker> make_transport_maker(const redis_options& options) {
 // ---- making and losing the connection -----------------------------------------------------------
 
 result<void> link::ready() {
+    if (home_.left()) return opened_before_fork("redis: the connection");
     const local_time now = local_clock::now();
     if (stream_ != nullptr && !at_rest(now)) close();
     if (stream_ != nullptr) return {};
@@ -192,6 +193,7 @@ result<std::size_t> link::give(std::string_view requests, sending& made) {
 }
 
 link::sending link::send(std::string_view requests) {
+    if (home_.left()) return {.done = opened_before_fork("redis: the connection")};
     last_used_ = local_clock::now();
     until_ = last_used_ + options_.command_timeout;
     sending made;

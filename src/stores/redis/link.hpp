@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/home_process.hpp"
 #include "semel/metrics.hpp"
 #include "semel/result.hpp"
 #include "semel/stores/redis.hpp"
@@ -35,7 +36,8 @@ struct link_options {
     store_counters* counters = nullptr;
 };
 
-// One thread at a time. What the stream throws is a failure too, and the connection then gone.
+// One thread at a time. What the stream throws is a failure too, and the connection then gone. In a
+// forked child it asks nothing.
 class link {
 public:
     explicit link(link_options options) : options_(std::move(options)) {}
@@ -77,6 +79,7 @@ private:
     failure lose(failure why);
 
     // Constant after construction.
+    const home_process home_;
     const link_options options_;
 
     std::unique_ptr<redis_transport> stream_;

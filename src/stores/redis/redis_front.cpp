@@ -1,6 +1,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/home_process.hpp"
 #include "semel/stores/redis.hpp"
 #include "stores/redis/front_lane.hpp"
 #include "stores/redis/keys.hpp"
@@ -14,14 +15,14 @@ namespace {
 class redis_front final : public front_tier {
 public:
     redis_front(const redis_options& options, const redis::link_options& how)
-        : prefix_(options.prefix), ear_(redis::make_listener(options, how)) {
+        : prefix_(options.prefix), ear_(at_home(redis::make_listener(options, how))) {
         while (lanes_.size() < options.lanes) {
-            lanes_.push_back(std::make_unique<redis::front_lane>(
+            lanes_.push_back(at_home(std::make_unique<redis::front_lane>(
                 redis::front_lane_options{.link = how,
                                           .pattern = redis::front_pattern(prefix_),
                                           .wake = options.wake,
                                           .queue_max = options.queue_max,
-                                          .batch_max = options.batch_max}));
+                                          .batch_max = options.batch_max})));
         }
     }
 
@@ -50,8 +51,8 @@ private:
     redis::front_lane& lane_of(std::uint64_t hash) { return *lanes_[hash % lanes_.size()]; }
 
     const std::string prefix_;
-    const std::unique_ptr<redis::listener> ear_;
-    std::vector<std::unique_ptr<redis::front_lane>> lanes_;
+    const home_ptr<redis::listener> ear_;
+    std::vector<home_ptr<redis::front_lane>> lanes_;
 };
 
 bool away(errc code) {

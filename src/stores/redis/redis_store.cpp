@@ -24,7 +24,7 @@ struct redis_parts {
     std::vector<std::shared_ptr<redis::shared_link>> lanes = {};
     std::shared_ptr<redis::shared_link> keeper = {};
     std::shared_ptr<redis::shared_link> operators = {};
-    std::unique_ptr<redis::listener> ear = {}; // none: nobody publishes, or there is no connection
+    home_ptr<redis::listener> ear = {}; // none: nobody publishes, or there is no connection
 };
 
 class redis_store final : public laned_store {
@@ -32,19 +32,21 @@ public:
     redis_store(std::unique_ptr<redis_parts> parts, const lane_options& options)
         : laned_store(backends_of(*parts), backend_on(parts->keeper, *parts), options),
           parts_(std::move(parts)),
-          sweeper_(parts_->operators, parts_->setting, parts_->counters) {}
+          sweeper_(at_home(backend_on(parts_->operators, *parts_))) {}
 
     // The lanes use the setting.
     ~redis_store() override { drain(); }
 
     // Redis itself forgets what is past its time. Only a test's time it does not know.
     result<sweep_report> sweep(const sweep_request& request) override {
+        if (auto home = check_home(); !home) return std::move(home).error();
         if (!request.now) return sweep_report{};
         const std::lock_guard lock{sweeping_};
         return sweep_by_test_time(request);
     }
 
     result<std::vector<audit_entry>> audit(const record_id& id) override {
+        if (auto home = check_home(); !home) return std::move(home).error();
         const std::string key = redis::audit_key(parts_->setting.prefix, hash_of(id), id);
         const std::lock_guard lock{parts_->operators->mutex};
         const auto got = parts_->operators->it.ask({"LRANGE", key, "0", "-1"});
@@ -59,9 +61,10 @@ public:
     }
 
     result<record_page> search(const record_query& query) override {
+        if (auto home = check_home(); !home) return std::move(home).error();
         const std::lock_guard lock{sweeping_};
         return redis::search(
-            {.on = *parts_->operators, .prefix = parts_->setting.prefix, .lookups = sweeper_},
+            {.on = *parts_->operators, .prefix = parts_->setting.prefix, .lookups = *sweeper_},
             query);
     }
 
@@ -71,14 +74,14 @@ public:
 
     [[nodiscard]] std::unique_ptr<record_watch> watch(const record_id& id,
                                                       unique_function<void()> news) override {
-        if (parts_->ear == nullptr) return nullptr;
+        if (parts_->ear == nullptr || !check_home()) return nullptr;
         return parts_->ear->listen(redis::record_key(parts_->setting.prefix, hash_of(id), id),
                                    std::move(news));
     }
 
 private:
-    static std::unique_ptr<batch_backend> backend_on(std::shared_ptr<redis::shared_link> link,
-                                                     const redis_parts& parts) {
+    static std::unique_ptr<redis::backend> backend_on(std::shared_ptr<redis::shared_link> link,
+                                                      const redis_parts& parts) {
         return std::make_unique<redis::backend>(std::move(link), parts.setting, parts.counters);
     }
 
@@ -111,14 +114,14 @@ private:
     result<bool> purge(const record_id& id, time_point now) {
         job one{.id = id, .what = commands::purge{}, .now = now};
         job* const batch[]{&one};
-        sweeper_.execute(batch);
+        sweeper_->execute(batch);
         if (!*one.answer) return one.answer->error();
         return std::holds_alternative<answers::removed>((*one.answer)->said);
     }
 
     const std::unique_ptr<redis_parts> parts_;
     std::mutex sweeping_;
-    redis::backend sweeper_; // guarded by sweeping_
+    const home_ptr<redis::backend> sweeper_; // guarded by sweeping_
 };
 
 result<std::unique_ptr<redis_parts>> make_parts(const redis_options& options) {
@@ -135,7 +138,7 @@ result<std::unique_ptr<redis_parts>> make_parts(const redis_options& options) {
     };
     made->keeper = another();
     while (made->lanes.size() < options.lanes) made->lanes.push_back(another());
-    made->ear = redis::make_listener(options, *how);
+    made->ear = at_home(redis::make_listener(options, *how));
     return made;
 }
 

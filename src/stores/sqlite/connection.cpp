@@ -23,13 +23,13 @@ constexpr int log_bytes_kept = 64 << 20;
 } // namespace
 
 void statement::finalizer::operator()(sqlite3_stmt* it) const {
-    sqlite3_finalize(it);
+    if (!home.left()) sqlite3_finalize(it);
 }
 
 // ---- query --------------------------------------------------------------------------------------
 
 query::~query() {
-    sqlite3_reset(of_.it_.get());
+    if (!of_.on_->home_.left()) sqlite3_reset(of_.it_.get());
 }
 
 query& query::bound(int code) {
@@ -52,6 +52,7 @@ query& query::bind_null(int at) {
 }
 
 result<query::step_result> query::step() {
+    if (of_.on_->home_.left()) return opened_before_fork("sqlite: the connection");
     if (bind_error_ != SQLITE_OK) return of_.on_->fail(bind_error_, phase::statement);
     const int code = sqlite3_step(of_.it_.get());
     if (code == SQLITE_ROW) return step_result::row;
@@ -85,6 +86,8 @@ result<std::unique_ptr<connection>> connection::open(const connection_options& o
     std::unique_ptr<connection> made{new connection{options}};
     const auto file = request_for(options.path, options.mode);
     if (!file) return file.error();
+    if (auto own = check_not_inherited(options.path); !own) return std::move(own).error();
+    made->file_ = open_file{options.path};
     const int code = sqlite3_open_v2(file->name.c_str(), &made->db_, file->flags, nullptr);
     if (code != SQLITE_OK) return made->cannot_open(code);
     sqlite3_busy_handler(made->db_, &connection::wait_for_lock, made.get());
@@ -113,7 +116,7 @@ connection::~connection() {
     begin_write_ = {};
     commit_ = {};
     // Statements that are still alive keep the handle open until they are gone.
-    if (owned_) sqlite3_close_v2(db_);
+    if (owned_ && !home_.left()) sqlite3_close_v2(db_);
 }
 
 result<void> connection::make_ready() {
@@ -162,6 +165,7 @@ result<void> connection::switch_to_wal() {
 }
 
 result<statement> connection::prepare(std::string_view sql) {
+    if (home_.left()) return opened_before_fork("sqlite: the connection");
     sqlite3_stmt* made = nullptr;
     const int code = sqlite3_prepare_v3(db_, sql.data(), static_cast<int>(sql.size()),
                                         SQLITE_PREPARE_PERSISTENT, &made, nullptr);
@@ -170,12 +174,14 @@ result<statement> connection::prepare(std::string_view sql) {
 }
 
 result<void> connection::execute(const std::string& statements) {
+    if (home_.left()) return opened_before_fork("sqlite: the connection");
     const int code = sqlite3_exec(db_, statements.c_str(), nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) return fail(code, phase::statement);
     return {};
 }
 
 result<void> connection::begin(access how) {
+    if (home_.left()) return opened_before_fork("sqlite: the connection");
     SEMEL_ASSERT(sqlite3_get_autocommit(db_) != 0);
     failed_ = false;
     query run{how == access::write ? begin_write_ : begin_read_};

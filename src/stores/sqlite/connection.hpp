@@ -8,10 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/home_process.hpp"
 #include "semel/open_mode.hpp"
 #include "semel/result.hpp"
 #include "semel/time.hpp"
 #include "stores/sqlite/errors.hpp"
+#include "stores/sqlite/open_files.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -30,6 +32,7 @@ private:
     friend class query;
     friend class connection;
     struct finalizer {
+        home_process home;
         void operator()(sqlite3_stmt* it) const;
     };
 
@@ -79,7 +82,8 @@ struct connection_options {
 
 enum class access { read, write };
 
-// One thread at a time.
+// One thread at a time. In a forked child it asks nothing and stays open: SQLite forbids to close
+// it there.
 class connection {
 public:
     // Opens the file as the mode says, and makes sure that it can be read, and written where it
@@ -126,7 +130,9 @@ private:
     [[nodiscard]] failure fail(int code, phase when);
     [[nodiscard]] failure cannot_open(int code);
 
+    const home_process home_;
     const connection_options options_;
+    open_file file_; // longer than the handle
     sqlite3* db_ = nullptr;
     bool owned_ = true;
     statement begin_read_;

@@ -68,6 +68,7 @@ public:
         SEMEL_ASSERT(handle != nullptr);
     }
 
+    [[nodiscard]] bool left_home() const { return home_.left(); }
     [[nodiscard]] bool open() const { return sqlite3_get_autocommit(db_) == 0; }
     [[nodiscard]] const void* handle() const { return db_; }
     [[nodiscard]] std::string_view tables() const { return options_.table_prefix; }
@@ -99,6 +100,7 @@ private:
     [[nodiscard]] std::optional<held_key> take_held(const record_id& id);
     result<void> write(const held_key& key, const record& after, std::uint64_t seen_fence);
 
+    const home_process home_;
     const sqlite_transaction_options options_;
     sqlite3* const db_;
     const std::unique_ptr<sqlite::connection> on_;
@@ -115,6 +117,8 @@ result<void> sqlite_transaction::state::prepare() {
         return refused(errc::invalid_argument,
                        "'" + options_.table_prefix + "' is not a table prefix");
     }
+    const char* const file = sqlite3_db_filename(db_, "main");
+    if (auto own = sqlite::check_not_inherited(file == nullptr ? "" : file); !own) return own;
     const auto version = sqlite::schema_version(*on_, options_.table_prefix);
     if (!version) return version.error();
     if (*version == 0) {
@@ -291,6 +295,7 @@ sqlite_transaction& sqlite_transaction::operator=(sqlite_transaction&&) noexcept
 sqlite_transaction::~sqlite_transaction() = default;
 
 result<void> sqlite_transaction::begin(on_locked locked) {
+    if (state_->left_home()) return opened_before_fork("sqlite: the connection");
     if (state_->open()) {
         return refused(errc::invalid_argument, "the connection is in a transaction already; end "
                                                "it, or use execute_in");
@@ -300,6 +305,7 @@ result<void> sqlite_transaction::begin(on_locked locked) {
 }
 
 result<void> sqlite_transaction::join() {
+    if (state_->left_home()) return opened_before_fork("sqlite: the connection");
     if (!state_->open()) {
         return refused(errc::invalid_argument,
                        "the connection is in no transaction; begin one, or use transact");

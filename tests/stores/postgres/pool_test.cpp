@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "shared_desks.hpp"
+#include "support/forked.hpp"
 
 namespace semel {
 namespace {
@@ -31,6 +32,22 @@ TEST_F(PostgresPool, TheEndOfOneTransactionTravelsWithTheBeginningOfTheNext) {
     EXPECT_EQ(at.pool.count().handed_over, 1U);
     EXPECT_EQ(payments(), "2");
     EXPECT_EQ(recorded(), "2");
+}
+
+TEST_F(PostgresPool, IsRefusedInAForkedChild) {
+    auto at = share(1);
+    const record_id id = id_of("a");
+
+    const auto child = testing_support::said_by_child([&] {
+        const auto call = at.pool.enter();
+        static_cast<void>(call->port().begin(on_locked::wait).get());
+        locked_record seen;
+        const auto got = call->port().lock(id, seen).get();
+        return got ? "locked" : describe(got.error());
+    });
+
+    EXPECT_THAT(child, testing::HasSubstr("postgres: the pool was opened before fork()"));
+    EXPECT_TRUE(run_alone(pay_in(at, "a")).executed());
 }
 
 TEST_F(PostgresPool, QueuedWorkTravelsWithBoth) {

@@ -7,6 +7,7 @@
 #include "operations/chore_claim.hpp"
 #include "operations/reconcile_pass.hpp"
 #include "semel/stores/memory.hpp"
+#include "support/forked.hpp"
 
 namespace semel {
 namespace {
@@ -58,6 +59,21 @@ protected:
     std::vector<std::string> asked_;
     std::vector<alert> alerts_;
 };
+
+TEST_F(Reconciler, IsRefusedAndMayBeDestroyedInAForkedChild) {
+    auto mine = std::make_unique<reconciler>(*store_, options(1min));
+    mine->start();
+
+    const auto child = testing_support::said_by_child([&] {
+        const auto got = mine->pass();
+        mine->stop();
+        mine.reset();
+        return got ? "passed" : describe(got.error());
+    });
+
+    EXPECT_NE(child.find("the reconciler was opened before fork()"), std::string::npos) << child;
+    EXPECT_TRUE(mine->pass());
+}
 
 TEST_F(Reconciler, LeavesWhatIsNotStuckLongEnough) {
     abandon("k");

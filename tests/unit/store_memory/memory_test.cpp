@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "support/forked.hpp"
 #include "support/noon.hpp"
 
 namespace semel {
@@ -33,6 +34,21 @@ void fill(store& it, const std::string& key, time_point now, std::string body = 
         commands::complete{.by = by, .result = {.body = std::move(body)}, .retention = hours{1}},
         now);
     ASSERT_TRUE(done);
+}
+
+// What the child runs, the parent would not know of.
+TEST(MemoryStore, ACopyInAForkedChildIsRefused) {
+    const auto it = make_memory_store();
+    fill(*it, "a", noon);
+
+    const auto child = testing_support::said_by_child([&] {
+        const auto got = begin(*it, "b", noon);
+        const bool all = !got && !it->sweep({}) && !it->audit(id_of("a")) && !it->search({});
+        return all ? describe(got.error()) : "answered";
+    });
+
+    EXPECT_NE(child.find("the store was opened before fork()"), std::string::npos) << child;
+    EXPECT_TRUE(begin(*it, "b", noon));
 }
 
 TEST(MemoryStore, RefusesBeginsOverTheRecordBoundByName) {
