@@ -8,6 +8,7 @@
 #include "choices.hpp"
 #include "commands.hpp"
 #include "confirm.hpp"
+#include "core/chore.hpp"
 #include "duration_text.hpp"
 #include "edge/console/resolution.hpp"
 #include "http/result_form.hpp"
@@ -146,7 +147,12 @@ void check_what_is_there(const resolve_arguments& with, const record& it) {
     }
 }
 
+void refuse_chore(const record_id& id) {
+    if (is_chore(id)) throw usage_error(std::string{chore_advice});
+}
+
 void resolve(const resolve_arguments& with) {
+    refuse_chore(with.which.id());
     const auto on = open_records(with.store);
     commands::resolve what = verdict_of(with, on->config);
     const record_id id = with.which.id();
@@ -172,6 +178,7 @@ void resolve(const resolve_arguments& with) {
 }
 
 void remove(const act_arguments& with) {
+    refuse_chore(with.which.id());
     const auto on = open_records(with.store);
     const record_id id = with.which.id();
     confirm("Delete " + about(id) + "? The same request will then be new.", with.how());

@@ -22,10 +22,6 @@ owner_id new_owner() {
 
 } // namespace
 
-bool is_chore(const record_id& id) {
-    return id.tenant == chore_tenant && id.operation == chore_operation;
-}
-
 record_id chore_id(std::string_view chore, const found_record& about) {
     std::string text;
     for (const std::string* part : {&about.id.tenant, &about.id.operation, &about.id.key}) {

@@ -7,16 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "core/chore.hpp"
 #include "semel/search.hpp"
 #include "semel/store.hpp"
 
 namespace semel {
-
-inline constexpr std::string_view chore_tenant = "semel";
-inline constexpr std::string_view chore_operation = "reconcile";
-
-// Whether a record is itself such a claim. Reconcilers skip these.
-[[nodiscard]] bool is_chore(const record_id& id);
 
 // The record that claims `chore` ("ask", "alert") about this attempt of that record.
 [[nodiscard]] record_id chore_id(std::string_view chore, const found_record& about);

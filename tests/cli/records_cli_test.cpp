@@ -343,6 +343,18 @@ TEST_F(RecordsCommand, StatsCountByOperationAndState) {
     EXPECT_THAT(run_tool({"stats", "--store", url()}).out, HasSubstr("OLDEST LAPSED"));
 }
 
+TEST_F(RecordsCommand, ClaimsOfTheReconcilerAreNotChanged) {
+    const auto act = [&](std::string_view what, std::string_view more, std::string_view value) {
+        return run_tool({"records", what, "--store", url(), "semel", "reconcile", "ask/1",
+                         "--reason", "no", "--yes", more, value});
+    };
+    for (const tool_run& run :
+         {act("resolve", "--as", "not-executed"), act("delete", "--actor", "me")}) {
+        expect_refused(run);
+        EXPECT_THAT(run.err, HasSubstr("claim of the reconciler's own"));
+    }
+}
+
 TEST_F(RecordsCommand, SweepRemovesWhatHasExpiredAndNothingElse) {
     const tool_run first = run_tool({"sweep", "--store", url(), "--json"});
     const tool_run second = run_tool({"sweep", "--store", url()});

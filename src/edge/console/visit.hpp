@@ -33,6 +33,7 @@ private:
     // Acting. Each needs the scope `admin`.
     void resolve();
     void remove();
+    bool refuses_chore(const record_id& id);
     void send(const record_id& id, command what);
 
     // The outbox, where there is one.

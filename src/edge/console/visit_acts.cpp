@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "base/units.hpp"
+#include "core/chore.hpp"
 #include "edge/center/members.hpp"
 #include "edge/center/text.hpp"
 #include "edge/console/query.hpp"
@@ -57,11 +58,17 @@ std::optional<std::vector<std::int64_t>> row_numbers(const json& body) {
 
 // ---- acts on one record
 
+bool console_visit::refuses_chore(const record_id& id) {
+    if (!is_chore(id)) return false;
+    refuse({.kind = problem_kind::forbidden, .detail = std::string{chore_advice}});
+    return true;
+}
+
 void console_visit::resolve() {
     if (!may_change()) return;
     const auto id = read_id();
     const auto body = id ? read_body() : std::nullopt;
-    if (!body) return;
+    if (!body || refuses_chore(*id)) return;
     auto read = read_resolution(*body, about(id->operation), core_->options.limits);
     if (auto* wrong = std::get_if<std::string>(&read)) return malformed(std::move(*wrong));
     auto& what = std::get<commands::resolve>(read);
@@ -73,7 +80,7 @@ void console_visit::remove() {
     if (!may_change()) return;
     const auto id = read_id();
     const auto body = id ? read_body() : std::nullopt;
-    if (!body) return;
+    if (!body || refuses_chore(*id)) return;
     members parts{*body};
     commands::remove what{.actor = who_->actor(), .reason = parts.text("reason").value_or("")};
     if (what.reason.empty() || what.reason.size() > reason_bytes_max) {

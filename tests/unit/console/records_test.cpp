@@ -172,6 +172,10 @@ TEST(ConsoleRecords, ARemovedRecordLeavesItsAudit) {
     desk.stuck(payment);
 
     EXPECT_EQ(desk.post("record/remove?" + payment_at, {{"reason", ""}}).status, 400);
+    const auto own = desk.post("record/remove?tenant=semel&operation=reconcile&key=ask%2F1",
+                               {{"reason", "a test"}});
+    EXPECT_EQ(own.status, 403);
+    EXPECT_NE(own.body["detail"].get<std::string>().find("reconciler's own"), std::string::npos);
     EXPECT_EQ(desk.post("record/remove?" + payment_at, {{"reason", "a test"}}).status, 200);
     EXPECT_EQ(desk.post("record/remove?" + payment_at, {{"reason", "again"}}).status, 404);
     const auto gone = desk.api("record?" + payment_at);
