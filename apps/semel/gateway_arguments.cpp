@@ -31,14 +31,17 @@ T one_of(std::string_view option, const std::string& text,
 
 // ---- the tenant
 
-http::tenant_token read_tokens(const std::string& path) {
-    const auto file = checked("--tenant-tokens", config::read_tokens(path));
-    const auto tokens = std::make_shared<config::live_tokens>();
-    tokens->set(checked("--tenant-tokens", config::to_table(file.lines)));
-    return config::tenants_of(tokens);
+http::tenant_token token_source(const gateway_arguments& with,
+                                std::shared_ptr<const config::live_tokens> tokens) {
+    http::tenant_token made = config::tenants_of(std::move(tokens));
+    made.header = with.token_header;
+    using forwarding = http::tenant_token::forwarding;
+    made.forward = with.forward_token ? forwarding::pass : forwarding::drop;
+    return made;
 }
 
-http::tenant_source tenants_of(const gateway_arguments& with) {
+http::tenant_source tenants_of(const gateway_arguments& with,
+                               std::shared_ptr<const config::live_tokens> tokens) {
     const int given = (with.single_tenant ? 1 : 0) + (with.tenant_header.empty() ? 0 : 1) +
                       (with.tenant_tokens.empty() ? 0 : 1);
     if (given != 1) {
@@ -46,7 +49,7 @@ http::tenant_source tenants_of(const gateway_arguments& with) {
                           "--tenant-tokens");
     }
     if (with.single_tenant) return http::single_tenant{*with.single_tenant};
-    if (!with.tenant_tokens.empty()) return read_tokens(with.tenant_tokens);
+    if (!with.tenant_tokens.empty()) return token_source(with, std::move(tokens));
     if (with.trust.empty() && with.client_ca.empty()) {
         throw usage_error("--tenant-header: name the peers whose word counts with --trust");
     }
@@ -164,6 +167,8 @@ edge::server_options server_of(const gateway_arguments& with) {
         made.trusted.push_back(checked("--trust", edge::network::parse(text)));
     }
     made.heads.hosts = with.hosts;
+    auto& vital = made.heads.vital;
+    vital.insert(vital.end(), with.vital_headers.begin(), with.vital_headers.end());
     if (with.tls_certificate.empty() != with.tls_key.empty()) {
         throw usage_error("--tls-cert and --tls-key belong together");
     }
@@ -181,15 +186,25 @@ edge::server_options server_of(const gateway_arguments& with) {
 
 } // namespace
 
-edge::gateway_options options_of(const gateway_arguments& with) {
+void read_tokens(config::live_tokens& to, const gateway_arguments& with) {
+    if (with.tenant_tokens.empty()) return;
+    const auto file = checked("--tenant-tokens", config::read_tokens(with.tenant_tokens));
+    to.set(checked("--tenant-tokens", config::to_table(file.lines)));
+}
+
+edge::gateway_options options_of(const gateway_arguments& with,
+                                 std::shared_ptr<const config::live_tokens> tokens) {
     edge::gateway_options made;
     made.server = server_of(with);
     made.upstream.url = checked("--upstream", edge::parse_base_url(with.upstream));
     made.upstream.ca_file = with.upstream_ca;
+    if (with.pass_underscores) {
+        made.upstream.underscores = edge::upstream_options::names_with_underscores::pass;
+    }
     made.upstream.connect_time = parse_duration("--connect-time", with.connect_time);
     made.upstream.answer_time = parse_duration("--answer-time", with.answer_time);
     made.drain_time = parse_duration("--drain-time", with.drain_time);
-    made.gate.tenants = tenants_of(with);
+    made.gate.tenants = tenants_of(with, std::move(tokens));
     made.gate.routes = routes_of(with);
     made.gate.principal_secret = principal_secret_of(with);
     if (!with.probe.empty()) {

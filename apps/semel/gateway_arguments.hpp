@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "config/token_file.hpp"
 #include "edge/gateway/options.hpp"
 
 namespace semel::app {
@@ -18,7 +20,10 @@ struct gateway_arguments {
     std::optional<std::string> single_tenant = {};
     std::string tenant_header = {};
     std::string tenant_tokens = {}; // file
-    std::vector<std::string> trust = {};
+    std::string token_header = "Authorization";
+    bool forward_token = false;
+    std::vector<std::string> trust = {}, vital_headers = {};
+    bool pass_underscores = false;
 
     std::vector<std::string> routes = {};
     bool require_key = false, derive_key = false, strict_key = false;
@@ -45,7 +50,11 @@ struct gateway_arguments {
     std::size_t buffered_max = edge::default_buffered_bytes_max;
 };
 
+// From the file of --tenant-tokens, if one is given. usage_error: it cannot be read.
+void read_tokens(config::live_tokens& to, const gateway_arguments& with);
+
 // usage_error names the option that is wrong. Nothing has been opened.
-[[nodiscard]] edge::gateway_options options_of(const gateway_arguments& with);
+[[nodiscard]] edge::gateway_options options_of(const gateway_arguments& with,
+                                               std::shared_ptr<const config::live_tokens> tokens);
 
 } // namespace semel::app

@@ -31,10 +31,23 @@ reconciler_options reconciling(const gateway_arguments& with,
     return made;
 }
 
+// What cannot be read leaves the tokens before in effect.
+void reload(config::live_tokens& tokens, const gateway_arguments& with) {
+    if (with.tenant_tokens.empty()) return;
+    try {
+        read_tokens(tokens, with);
+        std::cout << "semel gateway: tokens read: " << tokens.get()->size() << std::endl;
+    } catch (const std::exception& why) {
+        std::cerr << "semel: tokens not read; those before stay in effect: " << why.what() << '\n';
+    }
+}
+
 void serve(const gateway_arguments& with) {
-    const edge::gateway_options options = options_of(with);
+    const auto tokens = std::make_shared<config::live_tokens>();
+    const edge::gateway_options options = options_of(with, tokens);
+    read_tokens(*tokens, with);
     const std::string store = given_url("--store", with.store);
-    signals stop{SIGTERM, SIGINT};
+    signals asked{SIGTERM, SIGINT, SIGHUP};
     semel::engine engine{
         opened(open(store)), {}, {.operations = edge::operations_of(options).value()}};
     const std::string advice = open_answers(options.gate.tenants, options.gate.routes);
@@ -45,8 +58,8 @@ void serve(const gateway_arguments& with) {
     std::cout << "semel gateway: listening on " << (options.server.tls ? "https://" : "http://")
               << gateway->address().text() << ", upstream " << with.upstream << ", store "
               << shown_url(store) << std::endl;
-    static_cast<void>(stop.next());
-    stop.release();
+    while (asked.next() == SIGHUP) reload(*tokens, with);
+    asked.release();
     end_within(options.drain_time + closing_time);
     if (gateway->drain() == edge::drained::all) {
         std::cout << "semel gateway: drained" << std::endl;
@@ -73,6 +86,14 @@ void add_tenant_options(CLI::App& command, gateway_arguments& with) {
         .add_option("--tenant-tokens", with.tenant_tokens,
                     "bearer tokens, made by `semel token new`")
         ->type_name("FILE")
+        ->group(group);
+    command
+        .add_option("--token-header", with.token_header,
+                    "where clients send their token; not Authorization: the token alone")
+        ->capture_default_str()
+        ->type_name("HEADER")
+        ->group(group);
+    command.add_flag("--forward-token", with.forward_token, "the service gets to see the token")
         ->group(group);
     command.add_option("--trust", with.trust, "peers whose word counts: addresses or networks")
         ->type_name("NETWORK")
@@ -161,6 +182,15 @@ void add_principal_options(CLI::App& command, gateway_arguments& with) {
 void add_connection_options(CLI::App& command, gateway_arguments& with) {
     const std::string group = "Connections";
     command.add_option("--host", with.hosts, "answer for these hosts only")->group(group);
+    command
+        .add_option("--vital-header", with.vital_headers,
+                    "set by a proxy in front: not to be hidden behind Connection")
+        ->type_name("HEADER")
+        ->group(group);
+    command
+        .add_flag("--pass-underscores", with.pass_underscores,
+                  "headers of clients with a _ in their names go on")
+        ->group(group);
     command.add_option("--connect-time", with.connect_time)
         ->capture_default_str()
         ->type_name("TIME")
@@ -218,7 +248,9 @@ void add_gateway_command(CLI::App& tool) {
     add_route_options(*command, *with);
     add_principal_options(*command, *with);
     add_connection_options(*command, *with);
-    command->footer("Answers of protected requests: see docs/http.md. SIGTERM and SIGINT drain: "
+    command->footer("Answers of protected requests: see docs/http.md. SIGHUP reads the tokens "
+                    "again. SIGTERM and "
+                    "SIGINT drain: "
                     "exit code 0 when all is done.");
     command->callback([with] { serve(*with); });
 }

@@ -21,8 +21,13 @@ public:
         return got;
     }
 
-    // From here on they do what they usually do: a second one ends the process at once.
-    void release() { pthread_sigmask(SIG_UNBLOCK, &set_, nullptr); }
+    // From here on they do what they usually do: a second one ends the process at once. SIGHUP only
+    // asks to read tokens again, and must not: it stays blocked.
+    void release() {
+        sigset_t ends = set_;
+        sigdelset(&ends, SIGHUP);
+        pthread_sigmask(SIG_UNBLOCK, &ends, nullptr);
+    }
 
 private:
     sigset_t set_ = {};

@@ -44,8 +44,8 @@ bool one_line(std::string_view text) {
 void make(const token_arguments& with) {
     const auto scopes = http::parse_scopes(with.scopes);
     if (!scopes) refuse(scopes.error());
-    if (!http::is_tenant_name(with.tenant)) {
-        throw usage_error("--tenant must have 1 to 64 visible ASCII characters");
+    if (const auto why = http::tenant_fault(with.tenant); !why.empty()) {
+        throw usage_error("--tenant: " + why);
     }
     if (!one_line(with.comment)) throw usage_error("--comment must be one line");
     const std::string token = config::new_token();

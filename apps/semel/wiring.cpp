@@ -75,7 +75,13 @@ http::tenant_source tenants_of(const config::tenants_section& from,
     case config::tenant_kind::none: break;
     case config::tenant_kind::single: return http::single_tenant{from.name};
     case config::tenant_kind::header: return http::tenant_header{from.header};
-    case config::tenant_kind::tokens: return config::tenants_of(std::move(tokens));
+    case config::tenant_kind::tokens: {
+        http::tenant_token made = config::tenants_of(std::move(tokens));
+        made.header = from.token_header;
+        using forwarding = http::tenant_token::forwarding;
+        made.forward = from.forward_token ? forwarding::pass : forwarding::drop;
+        return made;
+    }
     }
     return {};
 }
@@ -145,9 +151,12 @@ edge::gateway_options gateway_options_of(const config::config& from,
                                             .connect_time = gateway.connect_timeout,
                                             .answer_time = gateway.answer_timeout,
                                             .answer_bytes_max = gateway.answer_bytes_max,
-                                            .host = gateway.host},
+                                            .host = gateway.host,
+                                            .underscores = gateway.underscores},
                                .gate = gate_of(from, std::move(tenants)),
                                .drain_time = from.server.drain};
+    auto& vital = made.server.heads.vital;
+    vital.insert(vital.end(), gateway.vital_headers.begin(), gateway.vital_headers.end());
     for (const config::route_entry& one : from.routes) {
         if (!one.probe.empty()) made.probes.emplace(one.route.operation, one.probe);
     }

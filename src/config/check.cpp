@@ -4,6 +4,8 @@
 #include "config/load.hpp"
 #include "config/schema.hpp"
 #include "edge/wire/address.hpp"
+#include "http/text.hpp"
+#include "semel/http/token.hpp"
 
 namespace semel::config {
 namespace {
@@ -90,8 +92,22 @@ private:
         if (tenants.source == tenant_kind::single && tenants.name.empty()) {
             say("tenants.name", R"(must be given where the source is "single")");
         }
-        if (tenants.source == tenant_kind::header && tenants.trusted.empty()) {
-            say("tenants.trusted", R"(must name at least one peer where the source is "header")");
+        if (tenants.source == tenant_kind::single && !tenants.name.empty()) {
+            const std::string why = http::tenant_fault(tenants.name);
+            if (!why.empty()) say("tenants.name", why);
+        }
+        if (!http::is_token(tenants.token_header)) {
+            say("tenants.token_header", "must be the name of a header");
+        }
+        for (const std::string& one : of_.gateway.vital_headers) {
+            if (!http::is_token(one))
+                say("gateway.vital_headers", "'" + one + "' is no header name");
+        }
+        const bool trusts = !tenants.trusted.empty() || !of_.server.tls_client_ca.empty();
+        if (tenants.source == tenant_kind::header && !trusts) {
+            say("tenants.trusted",
+                R"(must name at least one peer where the source is "header", or )"
+                "server.tls_client_ca the authority of their certificates");
         }
         for (const std::string& one : tenants.trusted) {
             if (!edge::network::parse(one))

@@ -62,6 +62,8 @@ struct tenants_section {
     std::string header = "X-Tenant";
     std::vector<std::string> trusted = {}; // addresses or networks, "10.0.0.0/8"
     std::string tokens = {};               // file
+    std::string token_header = "Authorization";
+    bool forward_token = false;
 };
 
 struct gateway_section {
@@ -72,6 +74,9 @@ struct gateway_section {
     std::size_t connections_max = 512;
     std::size_t answer_bytes_max = std::size_t{16} << 20U;
     edge::upstream_options::host_seen host = edge::upstream_options::host_seen::clients;
+    std::vector<std::string> vital_headers = {};
+    edge::upstream_options::names_with_underscores underscores =
+        edge::upstream_options::names_with_underscores::drop;
     secret principal_secret = {}; // empty: none
 };
 

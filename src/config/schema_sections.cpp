@@ -143,6 +143,12 @@ fields tenants_fields(tenants_section& to) {
         text_field({"tokens", "file of `semel token`; needed by the center and by source "
                               "\"tokens\". Read again on SIGHUP"},
                    to.tokens),
+        text_field({"token_header", "where clients send their token (source \"tokens\"): "
+                                    "`Authorization: Bearer …`, or the token alone in another "
+                                    "header, which leaves Authorization to the service"},
+                   to.token_header),
+        flag_field({"forward_token", "whether the service gets to see that token"},
+                   to.forward_token),
     };
 }
 
@@ -166,6 +172,16 @@ fields gateway_fields(gateway_section& to) {
             to.host,
             {{"clients", edge::upstream_options::host_seen::clients},
              {"own", edge::upstream_options::host_seen::own}}),
+        texts_field({"vital_headers", "headers that a proxy in front sets and the service goes by, "
+                                      "such as \"X-User\": a request that hides one behind "
+                                      "Connection is refused"},
+                    to.vital_headers),
+        choice_field<edge::upstream_options::names_with_underscores>(
+            {"underscores", "headers of untrusted clients whose names hold a `_`, which some "
+                            "services read as `-`; those of vital_headers and keys pass"},
+            to.underscores,
+            {{"drop", edge::upstream_options::names_with_underscores::drop},
+             {"pass", edge::upstream_options::names_with_underscores::pass}}),
         secret_field({"principal_secret", "\"file:/path\" or \"env:NAME\", a secret of at least 16 "
                                           "bytes for route.principal, the same on all instances. "
                                           "With another secret no request is known any more"},

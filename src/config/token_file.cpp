@@ -90,6 +90,7 @@ result<token_line> parse_line(std::string_view text) {
     const auto hash = fingerprint::from_hex(take_word(text));
     if (!hash) return wrong("must begin with a hash of 64 hex digits");
     const std::string tenant{take_word(text)};
+    if (tenant == http::reserved_tenant) return wrong(http::tenant_fault(tenant));
     if (!http::is_tenant_name(tenant)) return wrong("has no tenant behind the hash");
     const auto scopes = http::parse_scopes(take_word(text));
     if (!scopes) return scopes.error();
@@ -279,11 +280,19 @@ result<http::token_table> to_table(const std::vector<token_line>& lines) {
 }
 
 http::tenant_token tenants_of(std::shared_ptr<const live_tokens> tokens) {
-    return {[tokens = std::move(tokens)](std::string_view token) -> std::optional<std::string> {
+    http::tenant_token made;
+    made.tenant_of = [tokens](std::string_view token) -> std::optional<std::string> {
         auto found = tokens->find(token);
-        if (!found || !found->may.allows(http::scope::use)) return std::nullopt;
+        if (!found || !found->may.has(http::scope::use)) return std::nullopt;
+        if (found->may.has(http::scope::operate) || found->may.has(http::scope::admin)) {
+            return std::nullopt;
+        }
         return std::move(found->tenant);
-    }};
+    };
+    made.is_own = [tokens = std::move(tokens)](std::string_view token) {
+        return tokens->find(token).has_value();
+    };
+    return made;
 }
 
 } // namespace semel::config

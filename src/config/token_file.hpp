@@ -81,7 +81,8 @@ private:
     std::shared_ptr<const http::token_table> now_ = std::make_shared<const http::token_table>();
 };
 
-// The gateway's source of tenants: tokens that have the scope `use`.
+// The gateway's source of tenants: tokens that have the scope `use`. Those of operators, who may
+// settle and remove records, are refused: they are not for the path to a service.
 [[nodiscard]] http::tenant_token tenants_of(std::shared_ptr<const live_tokens> tokens);
 
 } // namespace semel::config

@@ -5,11 +5,14 @@
 #include <cstring>
 #include <vector>
 
+#include "core/chore.hpp"
 #include "http/text.hpp"
 #include "semel/policy.hpp"
 
 namespace semel::http {
 namespace {
+
+static_assert(reserved_tenant == chore_tenant);
 
 constexpr std::array<std::string_view, 4> scope_names = {"use", "read", "operate", "admin"};
 
@@ -66,7 +69,15 @@ std::string to_string(scope_set all) {
 
 bool is_tenant_name(std::string_view name) {
     return !name.empty() && name.size() <= limits{}.tenant_bytes_max &&
-           std::all_of(name.begin(), name.end(), is_visible);
+           std::all_of(name.begin(), name.end(), is_visible) && name != reserved_tenant;
+}
+
+std::string tenant_fault(std::string_view name) {
+    if (is_tenant_name(name)) return {};
+    if (name == reserved_tenant) {
+        return "the tenant \"semel\" is reserved for records of semel's own; take another name";
+    }
+    return "a tenant must have 1 to 64 visible ASCII characters";
 }
 
 std::optional<std::string_view> bearer_token(const header_list& headers) {
@@ -81,8 +92,7 @@ std::optional<std::string_view> bearer_token(const header_list& headers) {
 }
 
 result<void> token_table::add(const fingerprint& hash, grant gives) {
-    if (!is_tenant_name(gives.tenant))
-        return wrong("a tenant has 1 to 64 visible ASCII characters");
+    if (auto why = tenant_fault(gives.tenant); !why.empty()) return wrong(std::move(why));
     if (gives.may.empty()) return wrong("a token needs a scope");
     const auto [first, last] = grants_.equal_range(first_bytes(hash));
     const bool known =

@@ -1,6 +1,8 @@
 // `semel gateway` as a process: what it prints, how it refuses, how it ends.
 #include <gtest/gtest.h>
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -62,6 +64,68 @@ TEST(GatewayCommand, DrainsOnSigint) {
     go.open();
 
     EXPECT_EQ(busy.receive().body, "finished");
+    EXPECT_EQ(gateway.wait(), 0);
+}
+
+bool refuses(std::uint16_t port) {
+    const int one = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(port);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int got = ::connect(one, reinterpret_cast<const sockaddr*>(&at), sizeof at);
+    ::close(one);
+    return got != 0;
+}
+
+// A process that is reloaded while it drains still drains.
+TEST(GatewayCommand, SighupDoesNotEndADrain) {
+    edge::support::upstream behind;
+    gate_flag go;
+    behind.now_does([&](const seen_request&, edge::support::socket& to) {
+        go.wait();
+        to.write(edge::support::response_text(201, "finished"));
+    });
+    process gateway{in_front_of(behind)};
+    edge::support::client busy{gateway.port()};
+    busy.send(edge::support::post_text({.key = "k"}));
+    ASSERT_TRUE(edge::support::eventually([&] { return behind.requests() == 1; }));
+
+    gateway.signal(SIGTERM);
+    ASSERT_TRUE(edge::support::eventually([&] { return refuses(gateway.port()); }));
+    gateway.signal(SIGHUP);
+    go.open();
+
+    EXPECT_EQ(busy.receive().body, "finished");
+    EXPECT_EQ(gateway.wait(), 0);
+}
+
+TEST(GatewayCommand, ReadsItsTokensAgainOnSighup) {
+    const std::string file = (std::filesystem::temp_directory_path() /
+                              ("semel-tokens-" + std::to_string(getpid()) + ".txt"))
+                                 .string();
+    const auto new_token = [&] {
+        const tool_run made = run_tool({"token", "new", "--tenant", "acme", "--tokens", file});
+        return made.out.substr(0, made.out.find('\n'));
+    };
+    edge::support::upstream behind;
+    const std::string first = new_token();
+    process gateway{in_front_of(behind, {"--tenant-tokens", file, "--token-header", "X-Token"})};
+    const auto status_of = [&](const std::string& token) {
+        return post(gateway.port(), {.key = "k", .headers = "X-Token: " + token + "\r\n"}).status;
+    };
+    EXPECT_EQ(status_of(first), 201);
+    const std::string second = new_token();
+    EXPECT_EQ(status_of(second), 401);
+
+    gateway.signal(SIGHUP);
+
+    EXPECT_TRUE(edge::support::eventually([&] { return status_of(second) == 201; }));
+    std::filesystem::remove(file);
+    gateway.signal(SIGHUP); // nothing to read: those before stay
+    gateway.signal(SIGHUP);
+    EXPECT_EQ(status_of(first), 201);
+    gateway.signal(SIGTERM);
     EXPECT_EQ(gateway.wait(), 0);
 }
 

@@ -57,6 +57,9 @@ TEST_F(TokenCommand, RefusesBadInput) {
     expect_refused(run_tool({"token"}));
     expect_refused(run_tool({"token", "new", "--tokens", file()}));
     expect_refused(run_tool({"token", "new", "--tenant", "a b", "--tokens", file()}));
+    const tool_run reserved = run_tool({"token", "new", "--tenant", "semel", "--tokens", file()});
+    expect_refused(reserved);
+    EXPECT_NE(reserved.err.find("is reserved"), std::string::npos);
     expect_refused(run_tool({"token", "new", "--tenant", "a", "--scope", "x", "--tokens", file()}));
     expect_refused(
         run_tool({"token", "new", "--tenant", "a", "--comment", "x\ny", "--tokens", file()}));

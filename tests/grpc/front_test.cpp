@@ -57,9 +57,10 @@ constexpr const char* charge_method = "semel.test.Payments/Charge";
 class front_server {
 public:
     front_server(std::shared_ptr<::grpc::Channel> to, grpc::reach how,
-                 grpc::method_policy charge = {}, operation_policy policy = {})
+                 grpc::method_policy charge = {}, operation_policy policy = {},
+                 grpc::guard_options rules = {.tenants = http::single_tenant{"acme"}})
         : engine_(make_memory_store(), std::move(policy)),
-          front_(engine_, std::move(to), options(how, std::move(charge))) {
+          front_(engine_, std::move(to), options(how, std::move(charge), std::move(rules))) {
         ::grpc::ServerBuilder builder;
         builder.RegisterCallbackGenericService(&front_);
         server_ = started(builder, address_);
@@ -79,8 +80,9 @@ public:
     [[nodiscard]] Payments::Stub& stub() { return *stub_; }
 
 private:
-    static grpc::front_options options(grpc::reach how, grpc::method_policy charge) {
-        grpc::front_options made{.guard = {.tenants = http::single_tenant{"acme"}}, .reach = how};
+    static grpc::front_options options(grpc::reach how, grpc::method_policy charge,
+                                       grpc::guard_options rules) {
+        grpc::front_options made{.guard = std::move(rules), .reach = how};
         made.methods.emplace(charge_method, std::move(charge));
         return made;
     }
@@ -242,6 +244,33 @@ TEST_F(GrpcFrontBefore, PassesMetadataPeerAndDeadline) {
     ASSERT_EQ(seen.count(grpc::peer_metadata), 1U);
     EXPECT_TRUE(seen.find(grpc::peer_metadata)->second.starts_with("ipv4:127.0.0.1:"));
     EXPECT_LE(deadline, latest);
+}
+
+// On methods that pass, too, where no tenant is asked for.
+TEST_F(GrpcFrontBefore, AnUntrustedCallersTenantAndATokenOfOursDoNotGoOn) {
+    std::multimap<std::string, std::string> seen;
+    start({}, [&](auto& context, const auto&, auto&) {
+        fill(seen, context.client_metadata());
+        return Status::OK;
+    });
+    const call_options said{.metadata = {{"x-tenant", "forged"}, {"authorization", "Bearer ours"}}};
+    const auto ask = [&](grpc::guard_options rules) {
+        seen.clear();
+        front_server at{
+            grpc::channel_to(*inner_), grpc::reach::in_process, {}, {}, std::move(rules)};
+        EXPECT_TRUE(call(at.stub(), &Payments::Stub::Look, charge_of(1), said).status.ok());
+    };
+
+    ask({.tenants = http::tenant_header{"x-tenant"}});
+    EXPECT_EQ(seen.count("x-tenant"), 0U);
+    EXPECT_EQ(seen.count("authorization"), 1U);
+    ask({.tenants = http::tenant_header{"x-tenant"},
+         .trust = [](const auto&) { return http::peer_trust::trusted; }});
+    EXPECT_EQ(seen.find("x-tenant")->second, "forged");
+    ask({.tenants = http::tenant_token{[](std::string_view token) {
+             return token == "ours" ? std::optional<std::string>{"acme"} : std::nullopt;
+         }}});
+    EXPECT_EQ(seen.count("authorization"), 0U);
 }
 
 TEST_F(GrpcFrontBefore, ForwardsTheKeyAsThePolicySays) {

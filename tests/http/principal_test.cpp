@@ -34,7 +34,7 @@ rig_options one_route(http::route how) {
             }};
 }
 
-TEST(Principal, AReplayGoesToTheClientThatGotTheFirstAnswer) {
+TEST(Principal, I_17_AReplayGoesToTheClientThatGotTheFirstAnswer) {
     rig all{one_route({})};
     answers_by_login(all.behind);
 

@@ -29,11 +29,17 @@ struct tenant_header {
     std::string name = "X-Tenant";
 };
 
-// `Authorization: Bearer <token>` of a client that has a token.
+// A client's bearer token: `Authorization: Bearer <token>`, or the token alone in a header of its
+// own, which leaves Authorization to the service. Callbacks run on the request's path: they must
+// not block.
 struct tenant_token {
-    // The tenant of a token that may use its keys, or none (see token.hpp). Called on the request's
-    // path: must not block.
+    // The tenant of a token that may use its keys, or none (see token.hpp).
     std::function<std::optional<std::string>(std::string_view token)> tenant_of = {};
+    // Is it a token of ours, whatever it may do? None: those that tenant_of knows are.
+    std::function<bool(std::string_view token)> is_own = {};
+    std::string header = "Authorization";
+    // Whether the service gets to see the token. It could act as the client with it.
+    enum class forwarding : std::uint8_t { drop, pass } forward = forwarding::drop;
 };
 
 using tenant_source = std::variant<std::monostate, single_tenant, tenant_header, tenant_token>;
@@ -50,5 +56,9 @@ struct refused_tenant {
 // Exactly one line, 1 to 64 bytes of visible ASCII; anything else is refused.
 [[nodiscard]] std::variant<std::string, refused_tenant>
 tenant_of(const tenant_source& source, const header_list& headers, peer_trust peer);
+
+// For the headers that go on to the service: without a token of ours, unless its source says that
+// it goes on.
+void drop_own_token(header_list& headers, const tenant_source& source);
 
 } // namespace semel::http

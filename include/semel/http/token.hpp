@@ -86,7 +86,12 @@ private:
 // The token of `Authorization: Bearer <token>`; none if there is no such line, or two.
 [[nodiscard]] std::optional<std::string_view> bearer_token(const header_list& headers);
 
-// 1 to 64 bytes of visible ASCII.
+// Of records of semel's own, such as the reconciler's claims. No client may be this tenant.
+inline constexpr std::string_view reserved_tenant = "semel";
+
+// 1 to 64 bytes of visible ASCII, and not the reserved one.
 [[nodiscard]] bool is_tenant_name(std::string_view name);
+// Why a name is none, as in "the tenant …"; empty: it is one.
+[[nodiscard]] std::string tenant_fault(std::string_view name);
 
 } // namespace semel::http

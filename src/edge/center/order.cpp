@@ -250,7 +250,7 @@ std::variant<std::string, told> tenant_for(const std::optional<std::string>& nam
                        options.problems);
     }
     if (http::is_tenant_name(*named)) return *named;
-    return malformed("tenant must have 1 to 64 visible ASCII characters", options);
+    return malformed(http::tenant_fault(*named), options);
 }
 
 std::variant<order, told> read_order(act what, const json& body, const caller& who,

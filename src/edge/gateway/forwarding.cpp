@@ -21,22 +21,59 @@ void append_member(http::header_list& headers, const std::string& name, std::str
     headers.set(name, std::move(all));
 }
 
-bool says_where_it_comes_from(std::string_view name) {
-    constexpr std::array<std::string_view, 6> names = {"X-Forwarded-For",  "X-Forwarded-Proto",
-                                                       "X-Forwarded-Host", "X-Forwarded-Port",
-                                                       "X-Real-IP",        "Forwarded"};
+// What proxies tell services about a client, or about the path that it asked for. X-Forwarded-* all
+// of one family.
+bool is_for_proxies_to_say(std::string_view name) {
+    constexpr std::string_view family = "X-Forwarded-";
+    constexpr std::array<std::string_view, 16> names = {"Forwarded",
+                                                        "X-Real-IP",
+                                                        "X-Client-IP",
+                                                        "X-Cluster-Client-IP",
+                                                        "X-Original-Forwarded-For",
+                                                        "X-Remote-IP",
+                                                        "X-Remote-Addr",
+                                                        "True-Client-IP",
+                                                        "CF-Connecting-IP",
+                                                        "CF-Connecting-IPv6",
+                                                        "Fastly-Client-IP",
+                                                        "Front-End-Https",
+                                                        "X-Original-URL",
+                                                        "X-Original-URI",
+                                                        "X-Original-Host",
+                                                        "X-Rewrite-URL"};
+    if (http::equal_ignoring_case(name.substr(0, family.size()), family)) return true;
     return std::any_of(names.begin(), names.end(),
                        [&](std::string_view one) { return http::equal_ignoring_case(name, one); });
 }
 
+bool is_one_of(std::string_view name, std::span<const std::string> names) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& one) {
+        return http::equal_ignoring_case(name, one);
+    });
+}
+
+// CGI and WSGI read X_User as X-User.
+bool may_be_read_as_another(const http::header& line, const client_facts& client) {
+    return line.name.find('_') != std::string::npos && !is_one_of(line.name, client.vital);
+}
+
+std::string_view tenant_header_of(const client_facts& client) {
+    const auto* header =
+        client.tenants == nullptr ? nullptr : std::get_if<http::tenant_header>(client.tenants);
+    return header == nullptr ? std::string_view{} : std::string_view{header->name};
+}
+
+void drop_what_is_not_a_clients(http::header_list& headers, const upstream_options& upstream,
+                                const client_facts& client) {
+    const std::string_view tenant = tenant_header_of(client);
+    const bool drops = upstream.underscores == upstream_options::names_with_underscores::drop;
+    headers.remove_if([&](const http::header& line) {
+        return is_for_proxies_to_say(line.name) || http::equal_ignoring_case(line.name, tenant) ||
+               (drops && may_be_read_as_another(line, client));
+    });
+}
+
 void say_where_it_comes_from(http::header_list& headers, const client_facts& client) {
-    const bool trusted = client.trust == http::peer_trust::trusted;
-    if (!trusted) {
-        headers.remove_if([&](const http::header& line) {
-            return says_where_it_comes_from(line.name) ||
-                   http::equal_ignoring_case(line.name, client.tenant_header);
-        });
-    }
     append_member(headers, "X-Forwarded-For", client.address);
     if (!headers.contains("X-Forwarded-Proto")) {
         const bool tls = client.transport == client_facts::over::tls;
@@ -55,6 +92,10 @@ void write_forwarded_head(std::string& to, const upstream_options& upstream,
                           const client_facts& client, const http::body_framing& framing) {
     http::header_list headers = http::upstream_headers(head, call);
     headers.remove("Expect"); // answered here
+    if (client.tenants != nullptr) http::drop_own_token(headers, *client.tenants);
+    if (client.trust != http::peer_trust::trusted) {
+        drop_what_is_not_a_clients(headers, upstream, client);
+    }
     say_where_it_comes_from(headers, client);
     append_member(headers, "Via", own_name);
     if (upstream.host == upstream_options::host_seen::own) {

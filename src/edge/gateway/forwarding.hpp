@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,12 +17,15 @@ struct client_facts {
     std::string_view address = {};
     http::peer_trust trust = http::peer_trust::untrusted;
     enum class over : std::uint8_t { plain, tls } transport = over::plain;
-    std::string_view tenant_header = {}; // where one names the tenant
+    const http::tenant_source* tenants = nullptr; // null: none
+    // Names that a client's header keeps although it holds a '_'.
+    std::span<const std::string> vital = {};
 };
 
 // Appends the head of the request for the upstream. Hop-by-hop headers go, Via and X-Forwarded-For,
-// -Proto and -Host come; what an untrusted client says about itself in them, or about its tenant,
-// is not passed on. `call` is null for requests that pass through.
+// -Proto and -Host come; what an untrusted client says about itself in them, about the path it asks
+// for, or about its tenant, is not passed on. Nor is a token of ours. `call` is null for requests
+// that pass through.
 void write_forwarded_head(std::string& to, const upstream_options& upstream,
                           const http::request_head& head, const http::protected_call* call,
                           const client_facts& client, const http::body_framing& framing);

@@ -58,6 +58,9 @@ std::vector<std::string> vital_headers(const http::gate_options& gate) {
     if (const auto* header = std::get_if<http::tenant_header>(&gate.tenants)) {
         names.push_back(header->name);
     }
+    if (const auto* token = std::get_if<http::tenant_token>(&gate.tenants)) {
+        names.push_back(token->header);
+    }
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;

@@ -30,11 +30,6 @@ struct gateway_state {
             probes = {}, resolved = {}, connects = {}, under_way = {};
 
     [[nodiscard]] upstream_pool& pool(worker& of) { return *pools.find(&of)->second; }
-    // Empty where tenants are not named by one.
-    [[nodiscard]] std::string_view tenant_header() const {
-        const auto* header = std::get_if<http::tenant_header>(&options.gate.tenants);
-        return header == nullptr ? std::string_view{} : std::string_view{header->name};
-    }
 };
 
 } // namespace semel::edge

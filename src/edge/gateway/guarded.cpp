@@ -109,7 +109,8 @@ void guarded::pass_on(unique_function<void(http::settled)> then) {
                          {.address = peer_.address,
                           .trust = peer_.trust,
                           .transport = transport_,
-                          .tenant_header = gateway_->tenant_header()},
+                          .tenants = &gateway_->options.gate.tenants,
+                          .vital = gateway_->options.server.heads.vital},
                          framing);
     // In one piece it can be written at once.
     if (body_.size() <= small) {

@@ -35,10 +35,18 @@ struct upstream_options {
     std::size_t answer_bytes_max = std::size_t{16} << 20U;
     // The Host the upstream sees: the client's, or the one in its URL.
     enum class host_seen : std::uint8_t { clients, own } host = host_seen::clients;
+    // Headers of untrusted clients whose names hold a '_': some services read them as '-'. Those in
+    // `heads.vital` go on in any case.
+    enum class names_with_underscores : std::uint8_t {
+        drop,
+        pass
+    } underscores = names_with_underscores::drop;
 };
 
 struct gateway_options {
-    server_options server = {}; // `problems` and `heads.vital` are taken from `gate`
+    // `problems` are taken from `gate`; `heads.vital` gets the gate's names of keys, tenants and
+    // principals in addition.
+    server_options server = {};
     upstream_options upstream = {};
     http::gate_options gate = {};
     // By operation: the path that is asked what became of a request, as

@@ -31,7 +31,8 @@ void relay::start() {
                          {.address = client_->peer().address,
                           .trust = client_->peer().trust,
                           .transport = client_->tls() ? over::tls : over::plain,
-                          .tenant_header = gateway_.tenant_header()},
+                          .tenants = &gateway_.options.gate.tenants,
+                          .vital = gateway_.options.server.heads.vital},
                          framing);
     if (no_body) return on_piece({}, more::none);
     client_->want_piece(); // so that head and body leave together

@@ -34,7 +34,9 @@ std::variant<std::string, ::grpc::Status> tenant_for(const guard_options& rules,
     if (rules.tenant_of) {
         auto tenant = rules.tenant_of(context);
         if (tenant && http::is_tenant_name(*tenant)) return *std::move(tenant);
-        return to_status({.kind = http::problem_kind::tenant_missing}, rules);
+        http::problem no{.kind = http::problem_kind::tenant_missing};
+        if (tenant) no.detail = http::tenant_fault(*tenant);
+        return to_status(no, rules);
     }
     const auto trust = rules.trust ? rules.trust(context) : http::peer_trust::untrusted;
     auto tenant = http::tenant_of(rules.tenants, metadata, trust);

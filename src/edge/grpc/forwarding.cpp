@@ -33,6 +33,16 @@ std::string key_for(const protected_call& call) {
     return http::spell_key(key, http::key_form::lenient);
 }
 
+// Without a token of ours, and without what an untrusted caller says about its tenant.
+http::header_list metadata_of(const ::grpc::ServerContextBase& from, const guard_options& rules) {
+    http::header_list lines = lines_of(from.client_metadata());
+    http::drop_own_token(lines, rules.tenants);
+    const auto* tenant = std::get_if<http::tenant_header>(&rules.tenants);
+    const bool trusted = rules.trust && rules.trust(from) == http::peer_trust::trusted;
+    if (tenant != nullptr && !trusted) lines.remove(tenant->name);
+    return lines;
+}
+
 void forward_peer(::grpc::ClientContext& to, const ::grpc::ServerContextBase& from) {
     to.AddMetadata(peer_metadata, from.peer());
     const auto who = from.auth_context();
@@ -46,9 +56,10 @@ void forward_peer(::grpc::ClientContext& to, const ::grpc::ServerContextBase& fr
 
 void forward_metadata(::grpc::ClientContext& to, const ::grpc::ServerContextBase& from,
                       const guard_options& rules, const protected_call* call) {
-    for (const auto& [name, value] : from.client_metadata()) {
-        if (is_hop_by_hop(view(name)) || is_replaced(rules, call, view(name))) continue;
-        to.AddMetadata(std::string{view(name)}, std::string{view(value)});
+    for (const http::header& line : metadata_of(from, rules)) {
+        const std::string name = http::lowered(line.name);
+        if (is_hop_by_hop(name) || is_replaced(rules, call, name)) continue;
+        to.AddMetadata(name, line.value);
     }
     forward_peer(to, from);
     if (call == nullptr || call->how->how.forward == http::key_forwarding::none) return;

@@ -66,6 +66,7 @@ TEST(CenterAccess, OnlyAdminsNameATenant) {
     EXPECT_EQ(at.get("/v1/records/ORDER/k?tenant=acme", "admin").status, 200);
     EXPECT_EQ(at.get("/v1/records/ORDER/k", "admin").status, 404);
     EXPECT_EQ(at.post("/v1/begin", desk::of("k", "", {{"tenant", "a b"}}), "admin").status, 400);
+    EXPECT_EQ(at.post("/v1/begin", desk::of("k", "", {{"tenant", "semel"}}), "admin").status, 400);
 }
 
 TEST(CenterInput, PathsAndMethodsThatAreNotThere) {

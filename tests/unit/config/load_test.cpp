@@ -193,6 +193,21 @@ on_lease_expiry = "probe"
                             HasSubstr("gateway.upstream: must be http://host:port")));
 }
 
+// A certificate of that authority is trusted as an address is.
+TEST(ConfigLoad, ATenantsHeaderMayBeBelievedByCertificate) {
+    const std::string text = R"([tenants]
+source = "header"
+[gateway]
+upstream = "http://127.0.0.1:3000"
+[server]
+tls_certificate = "c.pem"
+tls_key = "k.pem"
+)";
+
+    EXPECT_THAT(wrong(text), ElementsAre(HasSubstr("tenants.trusted")));
+    EXPECT_EQ(good(text + "tls_client_ca = \"ca.pem\"\n").tenants.source, tenant_kind::header);
+}
+
 TEST(ConfigLoad, R23_AGatewayWithoutATenantSourceIsRefused) {
     EXPECT_THAT(wrong("[gateway]\nupstream = \"http://127.0.0.1:1\"\n"),
                 ElementsAre(HasSubstr("tenants.source: must be")));
@@ -264,6 +279,21 @@ TEST(ConfigLoad, ASecretThatCannotBeReadIsNamedAndNotShown) {
     const complaints bad = wrong(with_keys("\"k env:SHORT\""), around);
     EXPECT_THAT(bad, ElementsAre(HasSubstr("64 hex digits")));
     EXPECT_EQ(bad[0].find("not-a-key"), std::string::npos);
+}
+
+TEST(ConfigLoad, TheTenantMustBeOneThatClientsMayBe) {
+    const auto named = [](const std::string& name) {
+        return "[tenants]\nsource = \"single\"\nname = \"" + name +
+               "\"\n[gateway]\nupstream = \"http://127.0.0.1:3000\"\n";
+    };
+
+    EXPECT_THAT(wrong(named("semel")), ElementsAre(HasSubstr("is reserved")));
+    EXPECT_THAT(wrong(named("a b")), ElementsAre(HasSubstr("visible ASCII")));
+    EXPECT_THAT(wrong(std::string{smallest} + "vital_headers = [\"X User\"]\n"),
+                ElementsAre(HasSubstr("no header name")));
+    EXPECT_THAT(wrong("[tenants]\ntoken_header = \"\"\n" +
+                      std::string{smallest}.substr(std::string_view{"[tenants]\n"}.size())),
+                ElementsAre(HasSubstr("tenants.token_header")));
 }
 
 TEST(ConfigLoad, APrincipalIsAListOrTheWordShared) {

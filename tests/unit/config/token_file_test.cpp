@@ -192,6 +192,13 @@ TEST_F(TokenFile, OneThatIsNotThereIsAFailure) {
     EXPECT_FALSE(revoke_token(path_, "abcdef"));
 }
 
+TEST(TokenText, TheReservedTenantIsRefusedByName) {
+    const auto got = parse_tokens(std::string(64, 'a') + " semel use now\n", "tokens.txt");
+
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().detail.rfind("tokens.txt:1: the tenant \"semel\" is reserved", 0), 0U);
+}
+
 TEST(LiveTokens, AreReplacedAsAWhole) {
     live_tokens tokens;
     EXPECT_FALSE(tokens.find("a"));
@@ -206,13 +213,21 @@ TEST(LiveTokens, TheGatewayTakesThoseThatMayUseKeys) {
     const auto tokens = std::make_shared<live_tokens>();
     token_line reader = line_for("r");
     reader.gives.may = http::scope_set{http::scope::read};
-    tokens->set(to_table({line_for("a"), reader}).value());
+    token_line operates = line_for("o");
+    operates.gives.may = http::scope_set{http::scope::use, http::scope::operate};
+    token_line admin = line_for("d");
+    admin.gives.may = http::scope_set{http::scope::use, http::scope::admin};
+    tokens->set(to_table({line_for("a"), reader, operates, admin}).value());
 
     const http::tenant_token source = tenants_of(tokens);
 
     EXPECT_EQ(source.tenant_of("a"), "acme");
-    EXPECT_EQ(source.tenant_of("r"), std::nullopt);
+    for (const char* other : {"r", "o", "d"}) {
+        EXPECT_EQ(source.tenant_of(other), std::nullopt) << other;
+        EXPECT_TRUE(source.is_own(other)) << other;
+    }
     EXPECT_EQ(source.tenant_of("x"), std::nullopt);
+    EXPECT_FALSE(source.is_own("x"));
 }
 
 } // namespace

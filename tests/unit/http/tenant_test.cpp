@@ -37,6 +37,7 @@ TEST(R23_TenantSource, NoneIsRefusedAtTheStartAndOnTheWay) {
     EXPECT_FALSE(check(tenant_source{single_tenant{}}).has_value());
     EXPECT_FALSE(check(tenant_source{single_tenant{std::string(65, 'a')}}).has_value());
     EXPECT_FALSE(check(tenant_source{single_tenant{"a b"}}).has_value());
+    EXPECT_FALSE(check(tenant_source{single_tenant{"semel"}}).has_value()); // reserved
     EXPECT_FALSE(check(tenant_source{tenant_header{"bad name"}}).has_value());
     EXPECT_FALSE(check(tenant_source{tenant_token{}}).has_value());
     EXPECT_EQ(tenant({}, {}), "!403");
@@ -83,6 +84,18 @@ TEST(I17_TenantSource, ATokenNamesItsOwnTenantOnly) {
     EXPECT_EQ(tenant(tokens(),
                      {{"Authorization", "Bearer token-a"}, {"authorization", "Bearer token-b"}}),
               "!401");
+}
+
+// A callback of the application's may name it by mistake.
+TEST(TenantSource, TheReservedTenantIsNobodys) {
+    const tenant_source by_token =
+        tenant_token{[](std::string_view) { return std::optional<std::string>{"semel"}; }};
+
+    EXPECT_EQ(tenant(by_token, {{"Authorization", "Bearer x"}}), "!403");
+    EXPECT_EQ(tenant(tenant_header{}, {{"X-Tenant", "semel"}}, peer_trust::trusted), "!403");
+    EXPECT_NE(tenant_fault("semel").find("reserved"), std::string::npos);
+    EXPECT_NE(tenant_fault("a b").find("visible"), std::string::npos);
+    EXPECT_EQ(tenant_fault("Semel"), "");
 }
 
 TEST(TenantSource, ARefusalOfATokenChallenges) {
