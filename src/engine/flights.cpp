@@ -124,8 +124,12 @@ template <class Stays> flights::followers flights::take_others(flight& from, Sta
     return taken;
 }
 
+// Who came after the last poll had left is told by a later one, or asks if there is none.
 flights::followers flights::take_impatient(flight& from) {
-    return take_others(from, [](const auto& one) { return one->waits(); });
+    const bool polls = from.now == flight::phase::polling;
+    return take_others(from, [&](const auto& one) {
+        return one->waits() || (polls && one->came_at() > from.heard_at);
+    });
 }
 
 // They could share with the record that ran, but not with a leader who asks anew.
@@ -165,9 +169,7 @@ void flights::polling(attempt& leader, local_time worth_asking_at, local_time he
         own.now = flight::phase::polling;
         own.worth_asking_at = worth_asking_at;
         own.heard_at = heard_at;
-        // Who came after this question left is told by the answer to the next one.
-        impatient = take_others(
-            own, [heard_at](const auto& one) { return one->waits() || one->came_at() > heard_at; });
+        impatient = take_impatient(own);
         news = busy(own, leader.local_now());
     }
     tell(impatient, news);

@@ -66,7 +66,8 @@ public:
     // The flight is over. Returns the followers, which must all get the news.
     [[nodiscard]] followers end(attempt& leader);
     void tell(const followers& whom, const raw_outcome& news);
-    // The leader goes, the question stays open: the next waiting follower leads.
+    // The leader goes, the question stays open: the next follower leads. Those who do not want to
+    // wait are told instead, unless what the leader knows is older than they are.
     void hand_over(attempt& leader, const raw_outcome& for_the_impatient);
     // A parked follower gives up. It stays parked if its news is already on the way, and is alone
     // if what is known here is older than the follower: then only the store can tell.
