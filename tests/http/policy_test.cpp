@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -155,6 +156,87 @@ TEST(StoreOutage, R_27_FailsOpenMarkedAndCountedWhereTheRouteSaysSo) {
     EXPECT_EQ(first.header("Idempotency-Protected"), "false");
     EXPECT_EQ(second.body, "order 2");
     EXPECT_EQ(all.gateway().counts().bypassed, 2U);
+}
+
+// A route that goes on without the store, and asks it for so long.
+rig_options open_rig(faulty& bad, duration store_patience, duration wait_max = 10s) {
+    http::route route{.operation = "ORDER", .outage = http::store_outage::pass};
+    route.policy.wait_max = wait_max;
+    return {
+        .routes = {route}, .records = bad.records(), .engine = {.store_patience = store_patience}};
+}
+
+TEST(StoreOutage, EqualRequestsShareOneUnprotectedExecution) {
+    faulty bad;
+    rig all{open_rig(bad, 500ms)};
+    bad.script->fail_all("begin", {});
+
+    std::vector<std::future<answer>> sent;
+    for (int i = 0; i < 4; ++i) {
+        sent.push_back(std::async(std::launch::async, [&] { return all.post("k"); }));
+    }
+
+    EXPECT_TRUE(eventually([&] { return all.engine().counters().waiting == 3; }));
+    for (auto& one : sent) {
+        const answer got = one.get();
+        EXPECT_EQ(got.body, "order 1");
+        EXPECT_EQ(got.header("Idempotency-Protected"), "false");
+    }
+    EXPECT_EQ(all.behind.requests(), 1);
+    EXPECT_EQ(all.gateway().counts().bypassed, 1U);
+    EXPECT_EQ(all.post("other").body, "order 2"); // another request is not equal
+}
+
+TEST(StoreOutage, ARequestThatGetsItsClaimAfterAllKeepsTheUnprotectedAnswer) {
+    faulty bad;
+    rig all{open_rig(bad, 10s, 100ms)};
+    bad.script->fail_all("begin", {});
+    auto first = std::async(std::launch::async, [&] { return all.post("k"); });
+    EXPECT_TRUE(eventually([&] { return bad.script->questions() > 0; }));
+
+    const answer second = all.post("k"); // has waited long enough before the first
+    bad.script->well();
+
+    EXPECT_EQ(second.body, "order 1");
+    EXPECT_EQ(second.header("Idempotency-Protected"), "false");
+    const answer stored = first.get();
+    EXPECT_EQ(stored.body, "order 1");
+    EXPECT_FALSE(stored.headers.contains("Idempotency-Protected"));
+    EXPECT_EQ(all.post("k").header("Idempotent-Replayed"), "true");
+    EXPECT_EQ(all.behind.requests(), 1);
+}
+
+TEST(StoreOutage, ARequestWhoseEqualIsAtWorkIsNotExecutedWhenTheStoreGoesAway) {
+    faulty bad;
+    rig all{open_rig(bad, 50ms, 100ms)};
+    gate_flag go;
+    all.behind.now_does([&](const seen_request& request, socket& to) {
+        go.wait();
+        to.write(response_text(201, "order " + std::to_string(request.nth)));
+    });
+    auto first = std::async(std::launch::async, [&] { return all.post("k"); });
+    EXPECT_TRUE(eventually([&] { return all.behind.requests() == 1; }));
+    bad.script->fail_all("begin", {});
+    auto second = std::async(std::launch::async, [&] { return all.post("k"); });
+    EXPECT_TRUE(eventually([&] { return bad.script->questions("begin") == 2; }));
+
+    go.open();
+
+    EXPECT_EQ(first.get().body, "order 1");
+    EXPECT_EQ(second.get().body, "order 1");
+    EXPECT_EQ(all.behind.requests(), 1);
+    EXPECT_EQ(all.gateway().counts().bypassed, 0U);
+}
+
+TEST(StoreOutage, RequestsThatFollowAnUnprotectedOneAreExecuted) {
+    faulty bad;
+    rig all{open_rig(bad, 50ms)};
+    bad.script->fail_all("begin", {});
+
+    EXPECT_EQ(all.post("k").body, "order 1");
+    EXPECT_TRUE(all.settles());
+
+    EXPECT_EQ(all.post("k").body, "order 2");
 }
 
 TEST(StoreOutage, R_2_ACompletionThatFailsIsNotASecondExecution) {

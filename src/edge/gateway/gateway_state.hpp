@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "edge/gateway/equal_requests.hpp"
 #include "edge/gateway/options.hpp"
 #include "edge/gateway/upstream_pool.hpp"
 #include "semel/engine.hpp"
@@ -24,7 +25,8 @@ struct gateway_state {
     std::shared_ptr<logger> log;
     std::optional<boost::asio::ssl::context> tls = {};
     std::unordered_map<worker*, std::shared_ptr<upstream_pool>> pools = {}; // shared with workers
-    crew* workers = nullptr; // outlives the exchanges that run on it
+    equal_requests_table equals = {}; // of routes that go on without a store
+    crew* workers = nullptr;          // outlives the exchanges that run on it
 
     counter passed = {}, guarded = {}, refused = {}, bypassed = {}, unsent = {}, unanswered = {},
             probes = {}, resolved = {}, connects = {}, under_way = {};

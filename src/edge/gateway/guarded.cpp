@@ -55,6 +55,13 @@ void guarded::on_whole(std::string body) {
 void guarded::on_digest(std::optional<http::refusal> no) {
     if (no) return answer(std::move(no->answer));
     gateway_->guarded.add();
+    if (call_.how->outage == http::store_outage::pass) {
+        const request& what = call_.what;
+        equals_ = gateway_->equals.find(
+            {.id = {.tenant = what.tenant, .operation = what.operation, .key = what.key},
+             .content = what.content},
+            gateway_->options.server.buffered);
+    }
     claim();
 }
 
@@ -83,13 +90,34 @@ void guarded::claim() {
 // exchange whose connection is dropped would keep itself and its attempt alive for ever.
 void guarded::execute(std::uint32_t attempt, work_done done) {
     attempt_ = attempt;
-    pass_on([self = shared_from_this(), done = std::move(done)](http::settled made) mutable {
-        self->own_ = std::move(made.own);
-        done(std::move(made.end));
-    });
+    pass_on_once(equal_requests::under::record,
+                 [self = shared_from_this(), done = std::move(done)](http::settled made) mutable {
+                     self->own_ = std::move(made.own);
+                     done(std::move(made.end));
+                 });
 }
 
 // ---- to the upstream ----------------------------------------------------------------------------
+
+// Unless an equal request, which is here at the same time, has been passed on already.
+void guarded::pass_on_once(equal_requests::under what, unique_function<void(http::settled)> then) {
+    if (equals_ == nullptr) return pass_on(std::move(then));
+    const auto goes_on =
+        std::make_shared<unique_function<void(http::settled)>>(std::move(then)); // by one of two
+    auto mine = equals_->enter(what, [self = shared_from_this(), goes_on](const auto& made) {
+        self->home_->post([self, goes_on, made]() mutable {
+            self->answer_share_ = budget_share{self->gateway_->options.server.buffered};
+            self->answer_share_.hold(made.own.body.size());
+            (*goes_on)(std::move(made));
+        });
+    });
+    if (!mine) return;
+    if (what == equal_requests::under::nothing) gateway_->bypassed.add();
+    pass_on([self = shared_from_this(), goes_on, mine = *std::move(mine)](auto made) mutable {
+        mine.tell(made);
+        (*goes_on)(std::move(made));
+    });
+}
 
 void guarded::pass_on(unique_function<void(http::settled)> then) {
     using by = http::body_framing::by;
@@ -166,9 +194,8 @@ void guarded::on_outcome(raw_outcome outcome) {
 
 // The store is away and the route says to go on without it.
 void guarded::bypass() {
-    gateway_->bypassed.add();
     gateway_->under_way.add();
-    pass_on([self = shared_from_this()](http::settled made) {
+    pass_on_once(equal_requests::under::nothing, [self = shared_from_this()](http::settled made) {
         self->gateway_->under_way.subtract(1);
         made.own.headers.set("Idempotency-Protected", "false");
         self->answer(std::move(made.own));
@@ -186,6 +213,7 @@ void guarded::ask_probe(std::uint64_t fence) {
 }
 
 void guarded::answer(http::response with) {
+    equals_ = nullptr; // before the client can ask again: that is a request by itself
     if (gateway_->log->enabled(log_level::debug)) {
         log_debug(*gateway_->log, "answered",
                   {{"operation", call_.what.operation},

@@ -35,6 +35,7 @@ private:
     void claim();
     void execute(std::uint32_t attempt, work_done done);
     void pass_on(unique_function<void(http::settled)> then);
+    void pass_on_once(equal_requests::under what, unique_function<void(http::settled)> then);
     [[nodiscard]] http::settled settled_of(std::variant<fetched, upstream_failure>&& came);
     [[nodiscard]] http::settled settled_of(upstream_failure&& why);
     void on_outcome(raw_outcome outcome);
@@ -48,6 +49,7 @@ private:
     peer_facts peer_;
     client_facts::over transport_;
     http::protected_call call_;
+    std::shared_ptr<equal_requests> equals_; // shared by them; null: the route needs the store
     http::request_head head_;
     std::string body_;
     budget_share body_share_, answer_share_;

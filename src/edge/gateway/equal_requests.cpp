@@ -1,0 +1,83 @@
+#include "edge/gateway/equal_requests.hpp"
+
+#include <utility>
+
+namespace semel::edge {
+
+struct equal_requests::execution {
+    under what;
+    std::shared_ptr<const http::settled> made = {}; // null: under way
+    budget_share held = {};
+    std::vector<hears> waiting = {};
+};
+
+std::optional<equal_requests::turn> equal_requests::enter(under what, hears then) {
+    std::shared_ptr<const http::settled> made;
+    {
+        const std::lock_guard lock{mutex_};
+        const bool shares =
+            last_ != nullptr && (what == under::nothing || last_->what == under::nothing);
+        if (!shares) {
+            last_ = std::make_shared<execution>(execution{.what = what});
+            return turn{shared_from_this(), last_};
+        }
+        if (last_->made == nullptr) {
+            last_->waiting.push_back(std::move(then));
+            return std::nullopt;
+        }
+        made = last_->made;
+    }
+    then(*made);
+    return std::nullopt;
+}
+
+std::vector<equal_requests::hears> equal_requests::end(const std::shared_ptr<execution>& it,
+                                                       std::shared_ptr<const http::settled> made) {
+    const std::lock_guard lock{mutex_};
+    if (made == nullptr) {
+        if (last_ == it) last_ = nullptr;
+    } else {
+        it->held = budget_share{buffered_};
+        it->held.hold(made->own.body.size());
+        it->made = std::move(made);
+    }
+    return std::exchange(it->waiting, {});
+}
+
+void equal_requests::turn::tell(const http::settled& made) {
+    const auto of = std::exchange(of_, nullptr);
+    // An attempt of its own executes the request again: only the answer is shared then.
+    auto kept = it_->what == under::record
+                    ? http::settled{.end = unknown_verdict{}, .own = made.own}
+                    : made;
+    const auto shared = std::make_shared<const http::settled>(std::move(kept));
+    for (hears& one : of->end(it_, shared)) one(*shared);
+}
+
+equal_requests::turn::~turn() {
+    if (of_ == nullptr) return;
+    const auto dropped = of_->end(it_, nullptr); // goes outside the lock
+}
+
+std::shared_ptr<equal_requests> equal_requests_table::find(what of,
+                                                           std::shared_ptr<byte_budget> buffered) {
+    const std::lock_guard lock{mutex_};
+    auto& known = all_[of];
+    if (auto there = known.lock()) return there;
+    std::shared_ptr<equal_requests> made{new equal_requests{std::move(buffered)},
+                                         [this, of = std::move(of)](equal_requests* gone) {
+                                             delete gone;
+                                             forget(of);
+                                         }};
+    known = made;
+    return made;
+}
+
+// Others may have come since.
+void equal_requests_table::forget(const what& of) {
+    const std::lock_guard lock{mutex_};
+    const auto at = all_.find(of);
+    if (at != all_.end() && at->second.expired()) all_.erase(at);
+}
+
+} // namespace semel::edge

@@ -1,0 +1,87 @@
+// Equal requests that are at the gateway at the same time. While the store is away there is no
+// record that they could share, so they share here: one is passed on, all get its answer.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "edge/server/byte_budget.hpp"
+#include "semel/fingerprint.hpp"
+#include "semel/function.hpp"
+#include "semel/http/exchange.hpp"
+#include "semel/record.hpp"
+
+namespace semel::edge {
+
+// Thread-safe. Lives as long as one of the requests.
+class equal_requests : public std::enable_shared_from_this<equal_requests> {
+public:
+    explicit equal_requests(std::shared_ptr<byte_budget> buffered)
+        : buffered_(std::move(buffered)) {}
+
+    // What the execution stands under.
+    enum class under : std::uint8_t {
+        record,  // a claim: its result is stored
+        nothing, // the store is away
+    };
+    using hears = unique_function<void(const http::settled&)>;
+
+private:
+    struct execution;
+
+public:
+    // The right and the duty to pass the request on. Who drops it untold drops those who wait.
+    class turn {
+    public:
+        turn(std::shared_ptr<equal_requests> of, std::shared_ptr<execution> it)
+            : of_(std::move(of)), it_(std::move(it)) {}
+        turn(turn&&) noexcept = default;
+        turn& operator=(turn&&) = delete;
+        ~turn();
+
+        void tell(const http::settled& made);
+
+    private:
+        std::shared_ptr<equal_requests> of_; // shared by the requests
+        std::shared_ptr<execution> it_;      // shared with of_
+    };
+
+    // Nothing: `then` hears, here or on the thread of another request, what came of the last
+    // execution. One without a record is shared with all that come later; one under a record only
+    // with those that have none: another attempt on the record is to be executed by itself.
+    [[nodiscard]] std::optional<turn> enter(under what, hears then);
+
+private:
+    [[nodiscard]] std::vector<hears> end(const std::shared_ptr<execution>& it,
+                                         std::shared_ptr<const http::settled> made);
+
+    const std::shared_ptr<byte_budget> buffered_; // shared by all exchanges
+    std::mutex mutex_;
+    std::shared_ptr<execution> last_; // guarded by mutex_, as all it has
+};
+
+// Thread-safe.
+class equal_requests_table {
+public:
+    struct what {
+        record_id id;
+        std::optional<fingerprint> content;
+        friend auto operator<=>(const what&, const what&) = default;
+    };
+    // The table outlives what it gives.
+    [[nodiscard]] std::shared_ptr<equal_requests> find(what of,
+                                                       std::shared_ptr<byte_budget> buffered);
+
+private:
+    void forget(const what& of);
+
+    std::mutex mutex_;
+    std::map<what, std::weak_ptr<equal_requests>> all_; // guarded by mutex_
+};
+
+} // namespace semel::edge
