@@ -173,6 +173,7 @@ edge::center_options center_options_of(const config::config& from,
     made.grant_of = [tokens = std::move(tokens)](std::string_view token) {
         return tokens->find(token);
     };
+    if (from.center.others == config::unknown_operations::refuse) made.defaults.reset();
     for (const config::operation_entry& one : from.operations) {
         made.operations.emplace(one.name, one.policy);
     }

@@ -80,6 +80,8 @@ struct gateway_section {
     secret principal_secret = {}; // empty: none
 };
 
+enum class unknown_operations : std::uint8_t { defaults, refuse };
+
 struct center_section {
     bool enabled = false;
     std::string listen = "127.0.0.1:7072";
@@ -88,6 +90,7 @@ struct center_section {
     std::size_t batch_max = 256;
     duration wait_max = std::chrono::seconds{30};
     std::size_t waiters_max = 10'000;
+    unknown_operations others = unknown_operations::defaults;
 };
 
 struct limits_section : semel::limits {

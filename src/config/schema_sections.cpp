@@ -200,6 +200,11 @@ fields center_fields(center_section& to) {
         count_field({"batch_max", "items of one batch"}, to.batch_max),
         duration_field({"wait_max", "the longest `wait` of a begin"}, to.wait_max, zero::allowed),
         count_field({"waiters_max", "begins that wait at the same time"}, to.waiters_max),
+        choice_field<unknown_operations>(
+            {"unknown_operations", "what becomes of work on an operation that no [[operation]] or "
+                                   "[[route]] names: it has the defaults, or it is refused"},
+            to.others,
+            {{"defaults", unknown_operations::defaults}, {"refuse", unknown_operations::refuse}}),
     };
 }
 

@@ -22,7 +22,7 @@ constexpr std::string_view again =
     "Send the same request again, unchanged, after the time in Retry-After.";
 
 // In the order of problem_kind.
-constexpr std::array<problem_text, 24> texts = {{
+constexpr std::array<problem_text, 25> texts = {{
     {"request-malformed", 400, "The request is malformed", "",
      "Correct the request and send it again."},
     {"key-missing", 400, "This operation requires an Idempotency-Key", "idempotency_key_missing",
@@ -73,6 +73,9 @@ constexpr std::array<problem_text, 24> texts = {{
     {"limit-exceeded", 409, "The record has no room for more", "",
      "Keep fewer or smaller checkpoints."},
     {"overloaded", 503, "The server holds too many requests; nothing was executed", "", again},
+    {"operation-unknown", 400, "This server does not know the operation", "",
+     "Check the name of the operation. If the name is right, the server's operator adds the "
+     "operation to the configuration."},
 }};
 
 const problem_text& text_of(problem_kind kind) {

@@ -363,6 +363,19 @@ class Trial(unittest.TestCase):
             lambda: self.semel.center("/v1/begin", begin, token).status == 401))
         self.assertEqual(self.semel.center("/v1/records/PAY/none").status, 404)
 
+    def test_an_operation_that_is_not_configured_can_be_refused(self):
+        begin = {"operation": "PYA", "key": "o"}
+        self.assertEqual(self.semel.center("/v1/begin", begin).json["outcome"], "started")
+        self.semel.stop()
+        self.semel.configure("[center]\n", '[center]\nunknown_operations = "refuse"\n')
+        self.semel.start()
+
+        refused = self.semel.center("/v1/begin", begin)
+        self.assertEqual((refused.status, refused.json["type"]),
+                         (400, "urn:semel:problem:operation-unknown"))
+        self.assertEqual(
+            self.semel.center("/v1/begin", {"operation": "PAY", "key": "o"}).status, 200)
+
     def test_tokens_that_cannot_be_read_again_are_noticed(self):
         def ready():
             return call(self.semel.urls["admin"] + "/ready").body.decode()

@@ -36,12 +36,13 @@ enum class problem_kind : std::uint8_t {
     upstream_unreachable, // 503, Retry-After: not executed
     outcome_unknown,      // 504: sent upstream, no full answer came
     // The center's and the admin pages' own.
-    forbidden,      // 403: the token may not do that
-    not_found,      // 404
-    fenced_off,     // 409: the attempt is no longer the record's
-    not_renewed,    // 409: past processing_max
-    limit_exceeded, // 409: a checkpoint too many
-    overloaded,     // 503, Retry-After: no room for the body; nothing was looked up
+    forbidden,         // 403: the token may not do that
+    not_found,         // 404
+    fenced_off,        // 409: the attempt is no longer the record's
+    not_renewed,       // 409: past processing_max
+    limit_exceeded,    // 409: a checkpoint too many
+    overloaded,        // 503, Retry-After: no room for the body; nothing was looked up
+    operation_unknown, // 400: the center is configured to refuse operations it does not know
 };
 
 struct problem_options {

@@ -26,8 +26,8 @@ namespace semel::edge {
 struct center_options {
     // Who a bearer token is. Called on the request's path: must not block.
     std::function<std::optional<http::grant>(std::string_view token)> grant_of = {};
-    std::map<std::string, operation_policy> operations = {}; // others have the defaults
-    operation_policy defaults = {};
+    std::map<std::string, operation_policy> operations = {};
+    std::optional<operation_policy> defaults = operation_policy{}; // of others; none: refused
     // Those of a gateway's routes, whose clients can read nothing but stored responses.
     std::set<std::string> responses = {};
     semel::limits limits = {};

@@ -37,9 +37,10 @@ owner_id owner_from(const record_id& id, const std::string& nonce) {
     return {.high = words[0], .low = words[1] | 1};
 }
 
+// Precondition: check_operation().
 const operation_policy& policy_of(const std::string& operation, const center_options& options) {
     const auto found = options.operations.find(operation);
-    return found == options.operations.end() ? options.defaults : found->second;
+    return found == options.operations.end() ? options.defaults.value() : found->second;
 }
 
 record_policy stored_policy(const operation_policy& from) {
@@ -229,6 +230,12 @@ std::optional<told> check_id(const record_id& id, const center_options& options)
     return std::nullopt;
 }
 
+// A mistyped name would run with another policy than the one it was meant to have.
+std::optional<told> check_operation(const std::string& name, const center_options& options) {
+    if (options.defaults || options.operations.contains(name)) return std::nullopt;
+    return trouble({.kind = problem_kind::operation_unknown}, options.problems);
+}
+
 told malformed(const std::string& why, const center_options& options) {
     return trouble({.kind = problem_kind::request_malformed, .detail = why}, options.problems);
 }
@@ -265,6 +272,7 @@ std::variant<order, told> read_order(act what, const json& body, const caller& w
     if (auto* refused = std::get_if<told>(&tenant)) return std::move(*refused);
     id.tenant = std::get<std::string>(std::move(tenant));
     if (auto refused = check_id(id, options)) return *std::move(refused);
+    if (auto refused = check_operation(id.operation, options)) return *std::move(refused);
 
     order_reader reader{body, std::move(id), options};
     order made = reader.read(what);

@@ -29,8 +29,8 @@ struct order {
 // Who asks.
 using caller = http::grant;
 
-// Problems: key-missing, key-too-long, forbidden (a tenant that is not the caller's to name) and
-// request-malformed, whose detail names the member.
+// Problems: key-missing, key-too-long, operation-unknown, forbidden (a tenant that is not the
+// caller's to name) and request-malformed, whose detail names the member.
 [[nodiscard]] std::variant<order, told> read_order(act what, const json& body, const caller& who,
                                                    const center_options& options);
 

@@ -69,6 +69,27 @@ TEST(CenterAccess, OnlyAdminsNameATenant) {
     EXPECT_EQ(at.post("/v1/begin", desk::of("k", "", {{"tenant", "semel"}}), "admin").status, 400);
 }
 
+TEST(CenterInput, AnUnknownOperationCanBeRefused) {
+    desk open;
+    desk at{{.operations = {{"ORDER", {}}}, .defaults = std::nullopt}};
+    const json mistyped = {{"operation", "ODRER"}, {"key", "k"}};
+    EXPECT_EQ(open.post("/v1/begin", mistyped).status, 200);
+
+    for (const char* path : {"/v1/begin", "/v1/complete", "/v1/fail", "/v1/renew"}) {
+        const auto got = at.post(path, mistyped);
+        EXPECT_EQ(got.status, 400) << path;
+        EXPECT_EQ(problem_of(got), "operation-unknown") << path;
+        EXPECT_THAT(got.body["detail"], HasSubstr("Check the name of the operation")) << path;
+    }
+    json item = mistyped;
+    item["do"] = "begin";
+    const auto batch = at.post("/v1/batch", {{"items", {item}}});
+    EXPECT_EQ(batch.body["items"][0]["status"], 400);
+    EXPECT_EQ(at.script->questions(), 0U);
+    EXPECT_EQ(at.post("/v1/begin", {{"operation", "ORDER"}, {"key", "k"}}).status, 200);
+    EXPECT_EQ(at.get("/v1/records/ODRER/k").status, 404) << "records can be looked at";
+}
+
 TEST(CenterInput, PathsAndMethodsThatAreNotThere) {
     desk at;
 

@@ -43,6 +43,7 @@ TEST(Problem, TypesAndStatusesAreStable) {
         {problem_kind::not_renewed, "not-renewed", 409},
         {problem_kind::limit_exceeded, "limit-exceeded", 409},
         {problem_kind::overloaded, "overloaded", 503},
+        {problem_kind::operation_unknown, "operation-unknown", 400},
     };
     std::set<std::string_view> slugs;
     for (const row& one : table) {
