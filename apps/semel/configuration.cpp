@@ -1,5 +1,6 @@
 #include "configuration.hpp"
 
+#include <filesystem>
 #include <iostream>
 
 #include "commands.hpp"
@@ -7,7 +8,8 @@
 namespace semel::app {
 
 config::config load_config(const std::string& file) {
-    const config::surroundings around = config::this_process();
+    config::surroundings around = config::this_process();
+    around.folder = std::filesystem::path{file}.parent_path().string();
     const auto text = around.read_file(file);
     if (!text) throw usage_error(text.error().detail);
     auto got = config::load(*text, file, around);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/url_text.hpp"
 #include "config/load.hpp"
 #include "edge/console/sessions.hpp"
 #include "semel/decorators.hpp"
@@ -10,24 +11,9 @@
 namespace semel::app {
 namespace {
 
-// In the two URLs of a tiered store & is written %26 and % is written %25.
-std::string nested(std::string_view url) {
-    std::string text;
-    for (const char c : url) {
-        if (c == '&') {
-            text += "%26";
-        } else if (c == '%') {
-            text += "%25";
-        } else {
-            text += c;
-        }
-    }
-    return text;
-}
-
 std::string url_of(const config::store_section& with) {
     if (with.front.text.empty()) return with.url.text;
-    return "tiered:?front=" + nested(with.front.text) + "&truth=" + nested(with.url.text);
+    return "tiered:?front=" + nested_url(with.front.text) + "&truth=" + nested_url(with.url.text);
 }
 
 std::vector<http::route> routes_of(const config::config& from) {

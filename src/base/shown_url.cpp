@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/url_text.hpp"
+
 namespace semel {
 
 namespace {
@@ -52,41 +54,6 @@ constexpr std::string_view harmless[]{"application_name",
                                       "records_max",
                                       "bytes_max",
                                       "dead"};
-
-int hex_digit(char one) {
-    if (one >= '0' && one <= '9') return one - '0';
-    if (one >= 'a' && one <= 'f') return one - 'a' + 10;
-    if (one >= 'A' && one <= 'F') return one - 'A' + 10;
-    return -1;
-}
-
-// %XX resolved; a sign that is not followed by two digits stays.
-std::string decoded(std::string_view text) {
-    std::string made;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool whole = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
-                           hex_digit(text[i + 2]) >= 0;
-        made += whole ? static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]))
-                      : text[i];
-        if (whole) i += 2;
-    }
-    return made;
-}
-
-// As the URLs of a tiered store are written.
-std::string nested(std::string_view url) {
-    std::string made;
-    for (const char one : url) {
-        if (one == '&') {
-            made += "%26";
-        } else if (one == '%') {
-            made += "%25";
-        } else {
-            made += one;
-        }
-    }
-    return made;
-}
 
 // `one` as it is or escaped, whichever is last.
 std::size_t last_of(std::string_view text, char one, std::string_view escaped) {
@@ -146,7 +113,7 @@ std::string shown_place(std::string_view scheme, std::string_view text) {
 
 std::string shown_value(std::string_view scheme, std::string_view name, std::string_view value) {
     const bool is_url = scheme == "tiered" && (name == "front" || name == "truth");
-    if (is_url) return nested(shown_url(decoded(value)));
+    if (is_url) return nested_url(shown_url(decoded_url_text(value)));
     const bool odd = last_of(value, '@', "%40") != std::string_view::npos;
     return std::string{is_among(harmless, name) && !odd ? value : hidden};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/in_folder.hpp"
 #include "base/shown_url.hpp"
 #include "base/units.hpp"
 #include "semel/policy.hpp"
@@ -119,11 +120,12 @@ complaint take_size(const value& from, std::size_t& to, zero none) {
 complaint take_url(const value& from, secret& to, const surroundings& around) {
     const auto got = detail::one_text(from);
     if (const auto* wrong = std::get_if<complaint>(&got)) return *wrong;
-    const auto& written = std::get<std::string>(got);
-    if (!is_reference(written)) return to = {written, written}, std::nullopt;
-    auto text = look_up(written, around);
+    std::string written = in_folder(std::get<std::string>(got), around);
+    auto text = is_reference(written) ? look_up(written, around) : result<std::string>{written};
     if (!text) return text.error().detail;
-    return to = {written, *std::move(text)}, std::nullopt;
+    const std::string url = url_in_folder(*text, around.folder);
+    if (!is_reference(written)) written = url;
+    return to = {written, url}, std::nullopt;
 }
 
 } // namespace
@@ -136,6 +138,17 @@ field text_field(key about, std::string& to) {
     };
     return {std::move(about.name), "text", std::move(about.meaning), std::move(take),
             [&to] { return detail::quoted(to); }};
+}
+
+field path_field(key about, std::string& to) {
+    field made = text_field(std::move(about), to);
+    made.type = "path";
+    made.take = [&to, read = made.take](const value& from, const surroundings& around) {
+        auto wrong = read(from, around);
+        if (!wrong && !to.empty()) to = path_in_folder(to, around.folder);
+        return wrong;
+    };
+    return made;
 }
 
 field texts_field(key about, std::vector<std::string>& to) {

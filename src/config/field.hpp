@@ -41,6 +41,8 @@ struct key {
 enum class zero : std::uint8_t { refused, allowed };
 
 [[nodiscard]] field text_field(key about, std::string& to);
+// The path of a file, of which a relative one begins at the folder of the configuration.
+[[nodiscard]] field path_field(key about, std::string& to);
 [[nodiscard]] field texts_field(key about, std::vector<std::string>& to);
 [[nodiscard]] field flag_field(key about, bool& to);
 [[nodiscard]] field duration_field(key about, duration& to, zero none = zero::refused);

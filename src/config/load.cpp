@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/in_folder.hpp"
 #include "base/nearest.hpp"
 #include "config/schema.hpp"
 #include "config/toml_reader.hpp"
@@ -141,6 +142,8 @@ std::variant<config, complaints> load(std::string_view text, const std::string& 
     if (auto* wrong = std::get_if<syntax_error>(&file)) return complaints{std::move(wrong->text)};
 
     config made;
+    made.store.url.written = made.store.url.text =
+        url_in_folder(made.store.url.text, around.folder);
     reader into{around};
     into.read_file(std::get<value::table>(file), made);
     into.read_variables(made);

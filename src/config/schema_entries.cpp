@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/in_folder.hpp"
+
 namespace semel::config {
 namespace {
 
@@ -29,7 +31,7 @@ field sink_field(key about, secret& to) {
         const auto got = detail::one_text(from);
         const auto* text = std::get_if<std::string>(&got);
         if (text == nullptr || !text->starts_with("file:")) return read(from, around);
-        to.written = to.text = *text;
+        to.written = to.text = url_in_folder(*text, around.folder);
         return complaint{};
     };
     return made;

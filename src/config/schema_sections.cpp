@@ -14,14 +14,17 @@ std::optional<std::string> key_bytes(const std::string& text) {
     return std::string{bytes->as_string_view()};
 }
 
-std::variant<encryption_key, std::string> read_key(const std::string& written,
+// Of `written` only the path changes: it begins at the folder of the configuration.
+std::variant<encryption_key, std::string> read_key(std::string& written,
                                                    const surroundings& around) {
     const auto blank = written.find(' ');
     const std::string id = written.substr(0, blank);
-    const std::string from = blank == std::string::npos ? "" : written.substr(blank + 1);
+    const std::string from =
+        blank == std::string::npos ? "" : in_folder(written.substr(blank + 1), around);
     if (id.empty() || is_reference(id) || !is_reference(from)) {
         return R"(must be "ID file:/path" or "ID env:NAME" each)";
     }
+    written = id + " " + from;
     const auto text = look_up(from, around);
     if (!text) return text.error().detail;
     auto bytes = key_bytes(*text);
@@ -35,7 +38,7 @@ field keys_field(key about, store_section& to) {
                                          const surroundings& around) -> complaint {
         if (auto wrong = texts(from, around)) return wrong;
         to.keys.clear();
-        for (const std::string& one : to.encryption_keys) {
+        for (std::string& one : to.encryption_keys) {
             auto read = read_key(one, around);
             if (auto* wrong = std::get_if<std::string>(&read)) return std::move(*wrong);
             to.keys.push_back(std::get<encryption_key>(std::move(read)));
@@ -45,17 +48,23 @@ field keys_field(key about, store_section& to) {
     return made;
 }
 
+complaint take_secret(const value& from, secret& to, const surroundings& around) {
+    const auto got = detail::one_text(from);
+    if (const auto* wrong = std::get_if<complaint>(&got)) return *wrong;
+    const std::string written = in_folder(std::get<std::string>(got), around);
+    if (written.empty()) return to = {}, std::nullopt;
+    if (!is_reference(written)) return R"(must be "file:/path" or "env:NAME")";
+    auto text = look_up(written, around);
+    if (!text) return text.error().detail;
+    return to = {written, *std::move(text)}, std::nullopt;
+}
+
 field secret_field(key about, secret& to) {
-    field made = url_field(std::move(about), to);
-    made.type = "text";
-    made.take = [&to, read = made.take](const value& from, const surroundings& around) {
-        const auto got = detail::one_text(from);
-        const auto* text = std::get_if<std::string>(&got);
-        if (text == nullptr || text->empty() || is_reference(*text)) return read(from, around);
-        return complaint{R"(must be "file:/path" or "env:NAME")"};
-    };
-    made.shown = [&to] { return detail::quoted(to.written); };
-    return made;
+    return {std::move(about.name), "text", std::move(about.meaning),
+            [&to](const value& from, const surroundings& around) {
+                return take_secret(from, to, around);
+            },
+            [&to] { return detail::quoted(to.written); }};
 }
 
 fields server_fields(server_section& to) {
@@ -76,10 +85,10 @@ fields server_fields(server_section& to) {
         count_field({"threads", "threads that serve connections; 0: one per core"}, to.threads,
                     zero::allowed),
         texts_field({"hosts", "values of Host that are answered; empty: any"}, to.hosts),
-        text_field({"tls_certificate", "PEM file with the certificate chain; empty: no TLS"},
+        path_field({"tls_certificate", "PEM file with the certificate chain; empty: no TLS"},
                    to.tls_certificate),
-        text_field({"tls_key", "PEM file with its private key"}, to.tls_key),
-        text_field({"tls_client_ca", "PEM file of the authority of client certificates; a client "
+        path_field({"tls_key", "PEM file with its private key"}, to.tls_key),
+        path_field({"tls_client_ca", "PEM file of the authority of client certificates; a client "
                                      "that shows one is trusted. Empty: none is asked for"},
                    to.tls_client_ca),
         flag_field({"tls_client_required", "refuse clients without such a certificate"},
@@ -140,7 +149,7 @@ fields tenants_fields(tenants_section& to) {
         texts_field({"trusted", "addresses or networks whose header is believed, such as "
                                 "\"10.0.0.0/8\""},
                     to.trusted),
-        text_field({"tokens", "file of `semel token`; needed by the center and by source "
+        path_field({"tokens", "file of `semel token`; needed by the center and by source "
                               "\"tokens\". Read again on SIGHUP"},
                    to.tokens),
         text_field({"token_header", "where clients send their token (source \"tokens\"): "
@@ -157,7 +166,7 @@ fields gateway_fields(gateway_section& to) {
         text_field({"upstream", "URL of the service behind it: `http://host:port` or `https://…`; "
                                 "empty: no gateway"},
                    to.upstream),
-        text_field({"tls_ca", "PEM file of authorities for an https upstream; empty: the system's"},
+        path_field({"tls_ca", "PEM file of authorities for an https upstream; empty: the system's"},
                    to.tls_ca),
         duration_field({"connect_timeout", "until a connection to the upstream stands"},
                        to.connect_timeout),

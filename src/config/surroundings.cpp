@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include "base/in_folder.hpp"
+
 namespace semel::config {
 namespace {
 
@@ -42,6 +44,12 @@ surroundings this_process() {
         made.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
     }
     return made;
+}
+
+std::string in_folder(std::string_view reference, const surroundings& around) {
+    if (!reference.starts_with(file_scheme)) return std::string{reference};
+    const std::string path = path_in_folder(reference.substr(file_scheme.size()), around.folder);
+    return std::string{file_scheme} + path;
 }
 
 bool is_reference(std::string_view written) {

@@ -13,6 +13,8 @@ namespace semel::config {
 struct surroundings {
     std::map<std::string, std::string> variables = {};
     std::function<result<std::string>(const std::string& path)> read_file = {};
+    // Of the configuration file; its relative paths begin here. Empty: the working directory.
+    std::string folder = {};
 };
 
 // The real ones, as they are at this moment.
@@ -23,6 +25,9 @@ struct secret {
     std::string written = {}; // "file:/path", "env:NAME", or the text itself where that is allowed
     std::string text = {};
 };
+
+// "file:key.pem" beside the configuration file: "file:conf/key.pem".
+[[nodiscard]] std::string in_folder(std::string_view reference, const surroundings& around);
 
 [[nodiscard]] bool is_reference(std::string_view written);
 

@@ -208,6 +208,52 @@ tls_key = "k.pem"
     EXPECT_EQ(good(text + "tls_client_ca = \"ca.pem\"\n").tenants.source, tenant_kind::header);
 }
 
+TEST(ConfigLoad, RelativePathsBeginAtTheFolderOfTheFile) {
+    surroundings around = nothing_around();
+    around.folder = "conf";
+    around.variables = {{"SEMEL_STORE_FRONT", "rediss://h/0?ca_file=ca.pem"},
+                        {"HOOK", "https://h/x#secret_file=s"}};
+    std::vector<std::string> read;
+    around.read_file = [&](const std::string& path) {
+        read.push_back(path);
+        return std::string{path.ends_with("url") ? "sqlite:inner.db" : std::string(64, '1')};
+    };
+
+    const config got = good(R"([server]
+tls_certificate = "tls/cert.pem"
+tls_key = "/etc/key.pem"
+[store]
+url = "file:url"
+encryption_keys = ["k file:keys/k"]
+[tenants]
+source = "tokens"
+tokens = "tokens.txt"
+[gateway]
+upstream = "https://h:1"
+tls_ca = "ca.pem"
+[[relay]]
+store = "sqlite:mine.db"
+sink = "file:events.jsonl"
+[[relay]]
+sink = "env:HOOK"
+)",
+                            around);
+
+    EXPECT_EQ(got.server.tls_certificate, "conf/tls/cert.pem");
+    EXPECT_EQ(got.server.tls_key, "/etc/key.pem");
+    EXPECT_EQ(got.store.url.written, "file:conf/url");
+    EXPECT_EQ(got.store.url.text, "sqlite:conf/inner.db");
+    EXPECT_EQ(got.store.front.text, "rediss://h/0?ca_file=conf/ca.pem");
+    EXPECT_THAT(got.store.encryption_keys, ElementsAre("k file:conf/keys/k"));
+    EXPECT_THAT(read, ElementsAre("conf/url", "conf/keys/k"));
+    EXPECT_EQ(got.tenants.tokens, "conf/tokens.txt");
+    EXPECT_EQ(got.gateway.tls_ca, "conf/ca.pem");
+    EXPECT_EQ(got.relays[0].store.text, "sqlite:conf/mine.db");
+    EXPECT_EQ(got.relays[0].sink.text, "file:conf/events.jsonl");
+    EXPECT_EQ(got.relays[1].sink.text, "https://h/x#secret_file=conf/s");
+    EXPECT_EQ(good(smallest, around).store.url.text, "sqlite:conf/semel.db");
+}
+
 TEST(ConfigLoad, R23_AGatewayWithoutATenantSourceIsRefused) {
     EXPECT_THAT(wrong("[gateway]\nupstream = \"http://127.0.0.1:1\"\n"),
                 ElementsAre(HasSubstr("tenants.source: must be")));
