@@ -1,23 +1,55 @@
 #include "configuration.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 
 #include "commands.hpp"
+#include "refusals.hpp"
 
 namespace semel::app {
+namespace {
 
-config::config load_config(const std::string& file) {
+config::reading read(const std::string& file) {
     config::surroundings around = config::this_process();
     around.folder = std::filesystem::path{file}.parent_path().string();
     const auto text = around.read_file(file);
     if (!text) throw usage_error(text.error().detail);
-    auto got = config::load(*text, file, around);
-    if (const auto* wrong = std::get_if<config::complaints>(&got)) {
-        for (const std::string& one : *wrong) std::cerr << "semel: " << one << '\n';
-        throw CLI::RuntimeError{2};
+    return config::read(*text, file, around);
+}
+
+// "semel.toml:12: …": 12. What has no line comes first, variables last.
+int line_of(const std::string& complaint, const std::string& file) {
+    if (!complaint.starts_with(file + ":")) return std::numeric_limits<int>::max();
+    int line = 0;
+    std::from_chars(complaint.data() + file.size() + 1, complaint.data() + complaint.size(), line);
+    return line;
+}
+
+config::config sound(config::reading got, const std::string& file) {
+    if (got.found.empty()) return std::move(got.made);
+    std::stable_sort(got.found.begin(), got.found.end(), [&](const auto& one, const auto& other) {
+        return line_of(one, file) < line_of(other, file);
+    });
+    for (const std::string& one : got.found) std::cerr << "semel: " << one << '\n';
+    throw CLI::RuntimeError{2};
+}
+
+} // namespace
+
+config::config load_config(const std::string& file) {
+    return sound(read(file), file);
+}
+
+config::config load_service(const std::string& file) {
+    config::reading got = read(file);
+    if (!got.is_whole) return sound(std::move(got), file);
+    for (std::string& one : refusals(got.made, got.found.empty())) {
+        got.found.push_back(std::move(one));
     }
-    return std::get<config::config>(std::move(got));
+    return sound(std::move(got), file);
 }
 
 } // namespace semel::app

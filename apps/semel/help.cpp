@@ -31,7 +31,7 @@ constexpr example examples[]{
     {"serve", "--config semel.toml"},
     {"gateway", "--upstream http://127.0.0.1:8080 --store sqlite:semel.db --single-tenant "
                 "--principal shared"},
-    {"check-config", "semel.toml"},
+    {"check-config", "--connect semel.toml"},
     {"token new", "--tenant acme --scope use --comment \"order service\""},
     {"token list", "--tokens tokens.txt"},
     {"token revoke", "4f1c"},

@@ -8,6 +8,7 @@
 #include "opened.hpp"
 #include "semel/outbox/open.hpp"
 #include "semel/outbox/sinks.hpp"
+#include "wiring.hpp"
 
 namespace semel::app {
 namespace {
@@ -90,12 +91,8 @@ private:
 };
 
 outbox::table_opener opener_of(const config::config& with, const config::relay_entry& of) {
-    const bool own = of.store.text.empty();
-    const std::string& url = own ? with.store.url.text : of.store.text;
-    const outbox::table_options options{
-        .table_prefix = own ? with.store.table_prefix : outbox::table_options{}.table_prefix,
-        .ack = of.archive ? outbox::on_ack::archive : outbox::on_ack::remove,
-        .mode = open_mode::existing};
+    const std::string url = of.store.text.empty() ? with.store.url.text : of.store.text;
+    const outbox::table_options options = outbox_options_of(with, of);
     return [url, options] { return outbox::open_table(url, options); };
 }
 

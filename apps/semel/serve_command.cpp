@@ -29,7 +29,7 @@ void run(service& all, signals& asked) {
 }
 
 void serve(const std::string& file) {
-    config::config with = load_config(file);
+    config::config with = load_service(file);
     signals asked{SIGTERM, SIGINT, SIGHUP};
     service all{std::move(with)};
     std::cout << all.about() << std::flush;

@@ -28,7 +28,7 @@ service::service(config::config with)
     const auto note = [to = mismatches_](const mismatch_seen& it) { to->add(it); };
     auto engine_with = engine_options_of(config_, log_);
     engine_with.on_mismatch = note;
-    engine_.emplace(opened(open_store(config_.store, meters_)), operation_policy{},
+    engine_.emplace(opened(open_store(config_.store, meters_)), default_policy_of(config_),
                     std::move(engine_with));
     if (config_.center.enabled) {
         auto center_with = center_options_of(config_, tokens_);

@@ -1,5 +1,6 @@
 #include "wiring.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/url_text.hpp"
@@ -11,15 +12,12 @@
 namespace semel::app {
 namespace {
 
-std::string url_of(const config::store_section& with) {
-    if (with.front.text.empty()) return with.url.text;
-    return "tiered:?front=" + nested_url(with.front.text) + "&truth=" + nested_url(with.url.text);
-}
-
 std::vector<http::route> routes_of(const config::config& from) {
     std::vector<http::route> routes;
     for (const config::route_entry& one : from.routes) routes.push_back(one.route);
-    if (routes.empty()) routes.push_back({.operation = "http", .path = "/**"});
+    if (routes.empty()) {
+        routes.push_back({.operation = "http", .path = "/**", .policy = default_policy_of(from)});
+    }
     return routes;
 }
 
@@ -32,12 +30,30 @@ http::gate_options gate_of(const config::config& from, http::tenant_source tenan
 
 } // namespace
 
+std::string store_url_of(const config::store_section& with) {
+    if (with.front.text.empty()) return with.url.text;
+    return "tiered:?front=" + nested_url(with.front.text) + "&truth=" + nested_url(with.url.text);
+}
+
+outbox::table_options outbox_options_of(const config::config& with, const config::relay_entry& of) {
+    return {.table_prefix = of.store.text.empty() ? with.store.table_prefix
+                                                  : outbox::table_options{}.table_prefix,
+            .ack = of.archive ? outbox::on_ack::archive : outbox::on_ack::remove,
+            .mode = open_mode::existing};
+}
+
+operation_policy default_policy_of(const config::config& from) {
+    operation_policy made;
+    made.result_bytes_max = std::min(made.result_bytes_max, from.limits.result_bytes_max);
+    return made;
+}
+
 result<std::unique_ptr<store>> open_store(const config::store_section& with, store_meters& meters,
                                           open_mode mode) {
-    auto made = open(url_of(with), {.table_prefix = with.table_prefix,
-                                    .queue_max = with.queue_max,
-                                    .counters = &meters.driver,
-                                    .mode = mode});
+    auto made = open(store_url_of(with), {.table_prefix = with.table_prefix,
+                                          .queue_max = with.queue_max,
+                                          .counters = &meters.driver,
+                                          .mode = mode});
     if (!made) return made;
     std::unique_ptr<store> all = metered(*std::move(made), meters.commands);
     if (!with.keys.empty()) {
@@ -159,6 +175,7 @@ edge::center_options center_options_of(const config::config& from,
     made.grant_of = [tokens = std::move(tokens)](std::string_view token) {
         return tokens->find(token);
     };
+    made.defaults = default_policy_of(from);
     if (from.center.others == config::unknown_operations::refuse) made.defaults.reset();
     for (const config::operation_entry& one : from.operations) {
         made.operations.emplace(one.name, one.policy);

@@ -14,6 +14,7 @@
 #include "semel/engine.hpp"
 #include "semel/metrics.hpp"
 #include "semel/open_mode.hpp"
+#include "semel/outbox/table.hpp"
 #include "semel/result.hpp"
 #include "semel/store.hpp"
 
@@ -26,6 +27,14 @@ struct store_meters {
     cache_counters cache = {};
     encryption_counters encryption = {};
 };
+
+// The URL of the store with its front.
+[[nodiscard]] std::string store_url_of(const config::store_section& with);
+// How a relay opens its outbox.
+[[nodiscard]] outbox::table_options outbox_options_of(const config::config& with,
+                                                      const config::relay_entry& of);
+// Of operations that the configuration does not name.
+[[nodiscard]] operation_policy default_policy_of(const config::config& from);
 
 // Driver, then measured, then encrypted, then cached: what the configuration asks for.
 [[nodiscard]] result<std::unique_ptr<store>> open_store(const config::store_section& with,

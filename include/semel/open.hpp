@@ -71,6 +71,10 @@ struct open_options {
 [[nodiscard]] result<std::unique_ptr<store>> open(std::string_view url,
                                                   const open_options& options = {});
 
+// Everything about the URL that open() refuses before it connects or touches a file. Opens, creates
+// and changes nothing; certificates that the URL names are read.
+[[nodiscard]] result<void> check_url(std::string_view url, const open_options& options = {});
+
 // Brings the tables behind a store URL up to date. Versioned and idempotent; many processes may run
 // it at the same time. With dry_run the report has the SQL. A user that may create tables can run
 // it by hand, as one transaction.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "config/places.hpp"
 #include "config/surroundings.hpp"
 #include "edge/gateway/options.hpp"
 #include "semel/encrypted.hpp"
@@ -145,7 +146,7 @@ struct route_entry {
     std::vector<std::string> fingerprint_ignore = {};
     std::string probe = {}; // path on the upstream
     reconcile_times times = {};
-    std::string where = {};
+    places where = {};
 };
 
 struct operation_entry {
@@ -153,7 +154,7 @@ struct operation_entry {
     operation_policy policy = {};
     std::string probe = {}; // URL
     reconcile_times times = {};
-    std::string where = {};
+    places where = {};
 };
 
 // A relay of outbox events; see semel/outbox/relay.hpp.
@@ -162,7 +163,7 @@ struct relay_entry {
     secret sink = {};
     bool archive = false;
     outbox::relay_options options = {};
-    std::string where = {};
+    places where = {};
 };
 
 struct config {
@@ -180,6 +181,7 @@ struct config {
     std::vector<route_entry> routes = {};
     std::vector<operation_entry> operations = {};
     std::vector<relay_entry> relays = {};
+    places where = {};
 };
 
 } // namespace semel::config

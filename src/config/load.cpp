@@ -42,15 +42,16 @@ public:
                 std::find_if(sections.begin(), sections.end(),
                              [&](const auto& known) { return known.name == one.name; });
             if (section != sections.end()) {
-                read_table(one.is, section->keys, one.name);
+                to.where.lines.emplace(one.name, one.is.where);
+                read_table(one.is, section->keys, {one.name, one.name + ".", to.where});
             } else if (one.name == "route") {
-                read_entries(one, to.routes);
+                read_entries(one, to.routes, to.where);
             } else if (one.name == "operation") {
-                read_entries(one, to.operations);
+                read_entries(one, to.operations, to.where);
             } else if (one.name == "relay") {
-                read_entries(one, to.relays);
+                read_entries(one, to.relays, to.where);
             } else {
-                unknown_section(one, sections);
+                unknown_section(one, sections, to.where);
             }
         }
     }
@@ -60,7 +61,7 @@ public:
             const std::string prefix = "SEMEL_" + upper(one.name) + "_";
             for (auto at = around_.variables.lower_bound(prefix);
                  at != around_.variables.end() && at->first.starts_with(prefix); ++at) {
-                read_variable(at->first, at->second, prefix, one);
+                read_variable(at->first, at->second, prefix, one, to.where);
             }
         }
     }
@@ -75,13 +76,16 @@ private:
     }
 
     void read_variable(const std::string& name, const std::string& text, const std::string& prefix,
-                       const section& of) {
+                       const section& of, places& where) {
         std::vector<std::string> known;
         for (const field& one : of.keys) {
             known.push_back(prefix + upper(one.name));
             if (known.back() != name) continue;
+            const std::string key = of.name + "." + one.name;
+            where.lines.insert_or_assign(key, name);
             const value from{.is = text, .where = name, .how = value::form::text};
             if (auto wrong = one.take(from, around_)) {
+                where.unreadable.insert(key);
                 found.push_back(name + ": " + *wrong);
             }
             return;
@@ -89,29 +93,45 @@ private:
         found.push_back(name + ": no such key" + did_you_mean(name, known));
     }
 
-    void read_table(const value& from, const fields& keys, const std::string& path) {
+    // What a table is called in messages, and where its keys are noted under which names.
+    struct table_place {
+        const std::string& name;
+        std::string prefix;
+        places& where;
+    };
+
+    void read_table(const value& from, const fields& keys, const table_place& at) {
         const auto* table = std::get_if<value::table>(&from.is);
         if (table == nullptr) {
-            found.push_back(from.where + ": " + path + ": must be a table: [" + path + "]");
+            found.push_back(from.where + ": " + at.name + ": must be a table: [" + at.name + "]");
+            at.where.unreadable.insert(at.name);
             return;
         }
-        for (const member& one : *table) read_member(one, keys, path);
+        for (const member& one : *table) read_member(one, keys, at);
     }
 
-    void read_member(const member& one, const fields& keys, const std::string& path) {
-        const std::string at = one.is.where + ": " + path + "." + printable(one.name) + ": ";
+    void read_member(const member& one, const fields& keys, const table_place& at) {
+        const std::string text = one.is.where + ": " + at.name + "." + printable(one.name) + ": ";
         const auto known = std::find_if(keys.begin(), keys.end(),
                                         [&](const field& key) { return key.name == one.name; });
         if (known == keys.end()) {
-            found.push_back(at + "unknown key" + did_you_mean(one.name, names_of(keys)));
-        } else if (auto wrong = known->take(one.is, around_)) {
-            found.push_back(at + *wrong);
+            const auto names = names_of(keys);
+            at.where.unreadable.insert(at.prefix + nearest(one.name, names));
+            found.push_back(text + "unknown key" + did_you_mean(one.name, names));
+            return;
+        }
+        at.where.lines.insert_or_assign(at.prefix + one.name, one.is.where);
+        if (auto wrong = known->take(one.is, around_)) {
+            at.where.unreadable.insert(at.prefix + one.name);
+            found.push_back(text + *wrong);
         }
     }
 
-    template <class Entry> void read_entries(const member& from, std::vector<Entry>& to) {
+    template <class Entry>
+    void read_entries(const member& from, std::vector<Entry>& to, places& where) {
         const auto* list = std::get_if<value::list>(&from.is.is);
         if (list == nullptr) {
+            where.unreadable.insert(from.name);
             found.push_back(from.is.where + ": " + from.name + ": must be written as [[" +
                             from.name + "]]");
             return;
@@ -119,14 +139,15 @@ private:
         to.reserve(list->size()); // fields are bound to the entries
         for (const value& one : *list) {
             Entry& entry = to.emplace_back();
-            entry.where = one.where;
-            read_table(one, fields_of(entry), from.name);
+            entry.where.whole = one.where;
+            read_table(one, fields_of(entry), {from.name, "", entry.where});
         }
     }
 
-    void unknown_section(const member& one, const std::vector<section>& sections) {
+    void unknown_section(const member& one, const std::vector<section>& sections, places& where) {
         std::vector<std::string> known = {"route", "operation", "relay"};
         for (const section& each : sections) known.push_back(each.name);
+        where.unreadable.insert(nearest(one.name, known));
         found.push_back(one.is.where + ": " + printable(one.name) + ": unknown section" +
                         did_you_mean(one.name, known));
     }
@@ -134,23 +155,39 @@ private:
     const surroundings& around_;
 };
 
+// A default is no mistake where the limit is lower.
+void fit(operation_policy& policy, const places& where, const limits& bounds) {
+    if (where.lines.contains("result_bytes_max")) return;
+    policy.result_bytes_max = std::min(policy.result_bytes_max, bounds.result_bytes_max);
+}
+
 } // namespace
+
+reading read(std::string_view text, const std::string& name, const surroundings& around) {
+    reading got{.made = {.where = {.whole = name}}};
+    auto file = read_toml(text, name);
+    if (auto* wrong = std::get_if<syntax_error>(&file)) {
+        got.found.push_back(std::move(wrong->text));
+        got.is_whole = false;
+        return got;
+    }
+    secret& store = got.made.store.url;
+    store.written = store.text = url_in_folder(store.text, around.folder);
+    reader into{around};
+    into.read_file(std::get<value::table>(file), got.made);
+    into.read_variables(got.made);
+    got.found = std::move(into.found);
+    for (route_entry& one : got.made.routes) fit(one.route.policy, one.where, got.made.limits);
+    for (operation_entry& one : got.made.operations) fit(one.policy, one.where, got.made.limits);
+    for (std::string& one : check(got.made)) got.found.push_back(std::move(one));
+    return got;
+}
 
 std::variant<config, complaints> load(std::string_view text, const std::string& name,
                                       const surroundings& around) {
-    auto file = read_toml(text, name);
-    if (auto* wrong = std::get_if<syntax_error>(&file)) return complaints{std::move(wrong->text)};
-
-    config made;
-    made.store.url.written = made.store.url.text =
-        url_in_folder(made.store.url.text, around.folder);
-    reader into{around};
-    into.read_file(std::get<value::table>(file), made);
-    into.read_variables(made);
-    // Values that could not be read are defaults here: what is said about them could mislead.
-    if (into.found.empty()) into.found = check(made, name);
-    if (!into.found.empty()) return std::move(into.found);
-    return made;
+    reading got = read(text, name, around);
+    if (!got.found.empty()) return std::move(got.found);
+    return std::move(got.made);
 }
 
 } // namespace semel::config

@@ -19,8 +19,18 @@ using complaints = std::vector<std::string>;
 [[nodiscard]] std::variant<config, complaints> load(std::string_view text, const std::string& name,
                                                     const surroundings& around);
 
-// What can only be judged as a whole. `load` has done it.
-[[nodiscard]] complaints check(const config& of, const std::string& name);
+// The same for those who have more to say about it.
+struct reading {
+    config made = {}; // what could not be read has its default; see config::where
+    complaints found = {};
+    bool is_whole = true; // false: the file is no TOML, and nothing of it is in `made`
+};
+[[nodiscard]] reading read(std::string_view text, const std::string& name,
+                           const surroundings& around);
+
+// What can only be judged as a whole. `load` has done it. Nothing is said about keys whose values
+// could not be read.
+[[nodiscard]] complaints check(const config& of);
 
 // The effective configuration as TOML that can be loaded again. Passwords in URLs are left out,
 // secrets are shown as the reference they were written as.

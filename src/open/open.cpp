@@ -19,7 +19,7 @@ failure refused(std::string detail) {
     return {.code = errc::invalid_argument, .possible = effect::none, .detail = std::move(detail)};
 }
 
-opened open_memory(const store_url& url, const open_options& options) {
+result<memory_options> memory_target(const store_url& url, const open_options& options) {
     if (!url.target.empty()) {
         return refused("'memory:' has no path, but the URL names '" + url.target + "'");
     }
@@ -35,31 +35,31 @@ opened open_memory(const store_url& url, const open_options& options) {
     given.number("records_max", own.records_max, records_unit);
     given.number("bytes_max", own.bytes_max, bytes_unit);
     if (auto read = given.finish(); !read) return std::move(read).error();
-    return make_memory_store(own);
+    return own;
 }
 
-opened open_sqlite(const store_url& url, const open_options& options) {
-    const auto own = sqlite_target(url, options);
-    if (!own) return own.error();
-    return open_sqlite_store(*own);
+result<redis_options> redis_store_target(const store_url& url, const open_options& options) {
+    return redis_target(url, options);
 }
 
-opened open_postgres(const store_url& url, const open_options& options) {
-    const auto own = postgres_target(url, options);
-    if (!own) return own.error();
-    return open_postgres_store(*own);
+opened open_memory(const memory_options& options) {
+    return make_memory_store(options);
 }
 
-opened open_mysql(const store_url& url, const open_options& options) {
-    const auto own = mysql_target(url, options);
-    if (!own) return own.error();
-    return open_mysql_store(*own);
+result<void> check(const memory_options&) {
+    return {};
 }
 
-opened open_redis(const store_url& url, const open_options& options) {
-    const auto own = redis_target(url, options);
+template <auto target, auto open> opened opened_by(const store_url& url, const open_options& with) {
+    const auto own = target(url, with);
     if (!own) return own.error();
-    return open_redis_store(*own);
+    return open(*own);
+}
+
+template <auto target> result<void> checked_by(const store_url& url, const open_options& with) {
+    const auto own = target(url, with);
+    if (!own) return own.error();
+    return check(*own);
 }
 
 opened open_tiered(const store_url& url, const open_options& options) {
@@ -73,28 +73,59 @@ opened open_tiered(const store_url& url, const open_options& options) {
     return tiered(*std::move(front), *std::move(truth), own->options);
 }
 
+result<void> check_tiered(const store_url& url, const open_options& options) {
+    const auto own = tiered_target(url);
+    if (!own) return own.error();
+    const auto front = front_target(own->front, options);
+    if (!front) return front.error();
+    if (auto fine = check(*front); !fine) return fine;
+    return check_url(own->truth, options);
+}
+
 struct driver {
     std::string_view scheme;
     opened (*open)(const store_url& url, const open_options& options);
+    result<void> (*check)(const store_url& url, const open_options& options);
 };
 
-// A new driver is a line here, a function above, a form in unknown_store.cpp, and a library in
-// CMakeLists.txt.
+template <auto target, auto open> constexpr driver driver_of(std::string_view scheme) {
+    return {scheme, opened_by<target, open>, checked_by<target>};
+}
+
+// A new driver is a line here, a form in unknown_store.cpp, and a library in CMakeLists.txt.
 constexpr driver drivers[]{
-    {"memory", open_memory},       {"sqlite", open_sqlite}, {"tiered", open_tiered},
-    {"redis", open_redis},         {"rediss", open_redis},  {"postgres", open_postgres},
-    {"postgresql", open_postgres}, {"mysql", open_mysql},   {"mariadb", open_mysql},
+    driver_of<memory_target, open_memory>("memory"),
+    driver_of<sqlite_target, open_sqlite_store>("sqlite"),
+    {"tiered", open_tiered, check_tiered},
+    driver_of<redis_store_target, open_redis_store>("redis"),
+    driver_of<redis_store_target, open_redis_store>("rediss"),
+    driver_of<postgres_target, open_postgres_store>("postgres"),
+    driver_of<postgres_target, open_postgres_store>("postgresql"),
+    driver_of<mysql_target, open_mysql_store>("mysql"),
+    driver_of<mysql_target, open_mysql_store>("mariadb"),
 };
+
+const driver* driver_named(std::string_view scheme) {
+    for (const driver& one : drivers) {
+        if (one.scheme == scheme) return &one;
+    }
+    return nullptr;
+}
 
 } // namespace
 
 opened open(std::string_view url, const open_options& options) {
     const auto parsed = parse_url(url);
     if (!parsed) return parsed.error();
-    for (const auto& one : drivers) {
-        if (one.scheme == parsed->scheme) return one.open(*parsed, options);
-    }
-    return unknown_store(url);
+    const driver* const by = driver_named(parsed->scheme);
+    return by == nullptr ? unknown_store(url) : by->open(*parsed, options);
+}
+
+result<void> check_url(std::string_view url, const open_options& options) {
+    const auto parsed = parse_url(url);
+    if (!parsed) return parsed.error();
+    const driver* const by = driver_named(parsed->scheme);
+    return by == nullptr ? unknown_store(url) : by->check(*parsed, options);
 }
 
 } // namespace semel

@@ -35,6 +35,8 @@ struct tiered_urls {
     tier_options options = {};
 };
 [[nodiscard]] result<tiered_urls> tiered_target(const store_url& url);
+[[nodiscard]] result<redis_options> front_target(const std::string& url,
+                                                 const open_options& options);
 // Connects a front, which is asked with every command and must not keep anybody waiting.
 [[nodiscard]] result<std::unique_ptr<front_tier>> open_front(const std::string& url,
                                                              const open_options& options);

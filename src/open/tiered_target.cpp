@@ -37,8 +37,7 @@ result<tiered_urls> tiered_target(const store_url& url) {
     return made;
 }
 
-result<std::unique_ptr<front_tier>> open_front(const std::string& url,
-                                               const open_options& options) {
+result<redis_options> front_target(const std::string& url, const open_options& options) {
     const auto parsed = parse_url(url);
     if (!parsed) return parsed.error();
     if (parsed->scheme != "redis" && parsed->scheme != "rediss") {
@@ -46,9 +45,13 @@ result<std::unique_ptr<front_tier>> open_front(const std::string& url,
                        parsed->scheme + ":'");
     }
     // The counters are the truth's.
-    const auto own =
-        redis_target(*parsed, {.queue_max = options.queue_max},
-                     {.connect_timeout = front_timeout, .command_timeout = front_timeout});
+    return redis_target(*parsed, {.queue_max = options.queue_max},
+                        {.connect_timeout = front_timeout, .command_timeout = front_timeout});
+}
+
+result<std::unique_ptr<front_tier>> open_front(const std::string& url,
+                                               const open_options& options) {
+    const auto own = front_target(url, options);
     if (!own) return own.error();
     return open_redis_front(*own);
 }

@@ -19,35 +19,6 @@ failure refused(std::string detail) {
             .detail = "relay: " + std::move(detail)};
 }
 
-result<void> check(const relay_options& options, std::size_t tables) {
-    if (tables == 0) return refused("no table");
-    if (options.workers == 0 || options.batch == 0 || options.sink_batch == 0) {
-        return refused("workers, batch and sink_batch must be 1 at least");
-    }
-    if (options.lease < std::chrono::milliseconds{100}) return refused("lease is below 100 ms");
-    if (options.retry.attempts_max <= often) {
-        return refused("attempts_max must be above " + std::to_string(often));
-    }
-    if (options.poll_first < duration{100} || options.poll_last < options.poll_first) {
-        return refused("poll_first must be 0.1 ms at least, and poll_last no less");
-    }
-    if (options.retry.first < duration{1} || options.retry.last < options.retry.first) {
-        return refused("the first retry must be later than now, and the last delay no shorter");
-    }
-    const duration longest = limits{}.duration_max;
-    if (std::max({options.lease, options.rescan, options.poll_last, options.retry.last}) >
-        longest) {
-        return refused(
-            "lease, rescan, poll_last or the last retry is longer than " +
-            std::to_string(std::chrono::duration_cast<std::chrono::hours>(longest).count()) +
-            " hours");
-    }
-    if (options.shards < 1 || options.shards > shards_max) {
-        return refused("shards must be 1 to " + std::to_string(shards_max));
-    }
-    return {};
-}
-
 constexpr duration measure_pause = std::chrono::seconds{5};
 
 // Renews what the workers of one table hold, on a connection and a thread of its own: a slow sink
@@ -105,6 +76,34 @@ private:
 };
 
 } // namespace
+
+result<void> check(const relay_options& options) {
+    if (options.workers == 0 || options.batch == 0 || options.sink_batch == 0) {
+        return refused("workers, batch and sink_batch must be 1 at least");
+    }
+    if (options.lease < std::chrono::milliseconds{100}) return refused("lease is below 100 ms");
+    if (options.retry.attempts_max <= often) {
+        return refused("attempts_max must be above " + std::to_string(often));
+    }
+    if (options.poll_first < duration{100} || options.poll_last < options.poll_first) {
+        return refused("poll_first must be 0.1 ms at least, and poll_last no less");
+    }
+    if (options.retry.first < duration{1} || options.retry.last < options.retry.first) {
+        return refused("the first retry must be later than now, and the last delay no shorter");
+    }
+    const duration longest = limits{}.duration_max;
+    if (std::max({options.lease, options.rescan, options.poll_last, options.retry.last}) >
+        longest) {
+        return refused(
+            "lease, rescan, poll_last or the last retry is longer than " +
+            std::to_string(std::chrono::duration_cast<std::chrono::hours>(longest).count()) +
+            " hours");
+    }
+    if (options.shards < 1 || options.shards > shards_max) {
+        return refused("shards must be 1 to " + std::to_string(shards_max));
+    }
+    return {};
+}
 
 class relay::state {
 public:
@@ -164,7 +163,8 @@ private:
 
 result<std::unique_ptr<relay>> relay::start(std::vector<table_opener> tables,
                                             const sink_opener& sinks, relay_options options) {
-    if (auto sound = check(options, tables.size()); !sound) return std::move(sound).error();
+    if (tables.empty()) return refused("no table");
+    if (auto sound = check(options); !sound) return std::move(sound).error();
     auto made = std::make_unique<state>(std::move(options));
     if (auto opened = made->open(tables, sinks); !opened) return std::move(opened).error();
     made->begin();

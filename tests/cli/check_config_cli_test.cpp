@@ -43,7 +43,9 @@ upstream = "http://127.0.0.1:3000"
 }
 
 TEST_F(CheckConfigCommand, ReportsEverythingThatIsWrong) {
-    const std::string path = file("[server]\nlisetn = 1\ndrain = 2\n");
+    const std::string path = file("[server]\nlisetn = 1\ndrain = 2\n"
+                                  "[tenants]\nsource = \"single\"\nname = \"a\"\n"
+                                  "[gateway]\nupstream = \"http://127.0.0.1:1\"\n");
 
     const tool_run run = run_tool({"check-config", path});
 

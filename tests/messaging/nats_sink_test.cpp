@@ -43,6 +43,15 @@ protected:
     test::nats_client client_{url_};
 };
 
+TEST_F(NatsSink, CanBeTriedWithoutAnEvent) {
+    make_stream();
+
+    EXPECT_TRUE(outbox::try_sink(url()));
+    EXPECT_TRUE(outbox::check_sink("nats://127.0.0.1:1"));
+    EXPECT_EQ(outbox::try_sink("nats://127.0.0.1:1").error().code, errc::unavailable);
+    EXPECT_TRUE(ids().empty());
+}
+
 TEST_F(NatsSink, PublishesAMessagePerEventWithAllItCarries) {
     make_stream();
     auto sink = outbox::open_sink(url()).value();

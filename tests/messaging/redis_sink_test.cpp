@@ -40,6 +40,13 @@ std::vector<std::string> ids_in(test::redis_client& client, const std::string& s
     return made;
 }
 
+TEST_F(RedisSink, CanBeTriedWithoutAnEvent) {
+    EXPECT_TRUE(outbox::try_sink(url()));
+    EXPECT_TRUE(outbox::check_sink("redis://127.0.0.1:1/0"));
+    EXPECT_EQ(outbox::try_sink("redis://127.0.0.1:1/0").error().code, errc::unavailable);
+    EXPECT_EQ(length(), 0U);
+}
+
 TEST_F(RedisSink, AddsAnEntryPerEventWithAllItCarries) {
     auto sink = outbox::open_sink(url()).value();
     auto batch = events(1, {"customer 7"});

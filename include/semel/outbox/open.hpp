@@ -17,4 +17,7 @@ namespace semel::outbox {
 [[nodiscard]] result<std::unique_ptr<table>> open_table(std::string_view url,
                                                         const table_options& options = {});
 
+// What open_table() refuses before it connects or touches a file.
+[[nodiscard]] result<void> check_table_url(std::string_view url, const table_options& options = {});
+
 } // namespace semel::outbox

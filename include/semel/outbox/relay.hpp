@@ -96,6 +96,9 @@ struct relay_options {
     relay_metrics* metrics = nullptr;       // default: the relay's own
 };
 
+// What relay::start() refuses: errc::invalid_argument.
+[[nodiscard]] result<void> check(const relay_options& options);
+
 using sink_opener = std::function<result<std::unique_ptr<sink>>()>;
 
 // Any thread. In a child that was forked later there is nothing to stop or to wait for: the relay

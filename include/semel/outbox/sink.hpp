@@ -8,6 +8,7 @@
 #include <string>
 
 #include "semel/outbox/event.hpp"
+#include "semel/result.hpp"
 
 namespace semel::outbox {
 
@@ -43,6 +44,9 @@ public:
 
     virtual void deliver(std::span<const message> batch, order kept,
                          std::span<delivery> answers) = 0;
+
+    // Connects to where deliver() would send, and sends nothing. For those who try a configuration.
+    virtual result<void> connect() { return {}; }
 };
 
 } // namespace semel::outbox

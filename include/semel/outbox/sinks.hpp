@@ -66,4 +66,11 @@ struct sink_options {
 [[nodiscard]] result<std::unique_ptr<sink>> open_sink(std::string_view url,
                                                       const sink_options& options = {});
 
+// What open_sink() refuses. Creates and connects nothing; secrets and certificates that the URL
+// names are read.
+[[nodiscard]] result<void> check_sink(std::string_view url, const sink_options& options = {});
+
+// Whether events would get there now: connects, and sends none; a file is not created.
+[[nodiscard]] result<void> try_sink(std::string_view url, const sink_options& options = {});
+
 } // namespace semel::outbox

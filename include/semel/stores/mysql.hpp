@@ -79,6 +79,9 @@ struct mysql_store_options {
 // Tenant and operation may have 255 bytes, a key 1,024; longer ones get errc::limit_exceeded.
 [[nodiscard]] result<std::unique_ptr<store>> open_mysql_store(const mysql_store_options& options);
 
+// What opening refuses before it touches anything: errc::invalid_argument.
+[[nodiscard]] result<void> check(const mysql_store_options& options);
+
 // Creates or upgrades the tables; see migrate.hpp. The server commits each CREATE TABLE by itself:
 // a migration that breaks off in the middle is taken up again by the next one.
 [[nodiscard]] result<migration_report> migrate_mysql(const mysql_store_options& options,

@@ -49,6 +49,9 @@ struct postgres_options {
 // under way get effect::unknown, all others errc::unavailable at once.
 [[nodiscard]] result<std::unique_ptr<store>> open_postgres_store(const postgres_options& options);
 
+// What opening refuses before it touches anything: errc::invalid_argument.
+[[nodiscard]] result<void> check(const postgres_options& options);
+
 // Creates or upgrades the tables; see migrate.hpp. Only `url`, `table_prefix` and
 // `connect_timeout` count.
 [[nodiscard]] result<migration_report> migrate_postgres(const postgres_options& options,

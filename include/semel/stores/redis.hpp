@@ -121,6 +121,9 @@ struct redis_options {
 // trusted: an operator may correct them meanwhile.
 [[nodiscard]] result<std::unique_ptr<store>> open_redis_store(const redis_options& options);
 
+// What opening refuses before it touches anything: errc::invalid_argument.
+[[nodiscard]] result<void> check(const redis_options& options);
+
 // Redis as the front of a tiered store (semel/tiered.hpp). Whatever it loses costs time only, so
 // the server may evict, and need not be there yet. It is asked with every command: give it short
 // time-outs.

@@ -43,4 +43,7 @@ struct sqlite_options {
 // is missing, or I/O errors).
 [[nodiscard]] result<std::unique_ptr<store>> open_sqlite_store(const sqlite_options& options);
 
+// What opening refuses before it touches anything: errc::invalid_argument.
+[[nodiscard]] result<void> check(const sqlite_options& options);
+
 } // namespace semel

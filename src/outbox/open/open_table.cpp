@@ -15,22 +15,17 @@ open_options store_options(const table_options& from) {
     return {.table_prefix = from.table_prefix, .mode = from.mode};
 }
 
-opened open_sqlite(const store_url& url, const table_options& options) {
-    const auto own = sqlite_target(url, store_options(options));
+template <auto target, auto open>
+opened opened_by(const store_url& url, const table_options& with) {
+    const auto own = target(url, store_options(with));
     if (!own) return own.error();
-    return open_sqlite_table(*own, options);
+    return open(*own, with);
 }
 
-opened open_postgres(const store_url& url, const table_options& options) {
-    const auto own = postgres_target(url, store_options(options));
+template <auto target> result<void> checked_by(const store_url& url, const table_options& with) {
+    const auto own = target(url, store_options(with));
     if (!own) return own.error();
-    return open_postgres_table(*own, options);
-}
-
-opened open_mysql(const store_url& url, const table_options& options) {
-    const auto own = mysql_target(url, store_options(options));
-    if (!own) return own.error();
-    return open_mysql_table(*own, options);
+    return check(*own);
 }
 
 opened open_truth(const store_url& url, const table_options& options) {
@@ -39,34 +34,71 @@ opened open_truth(const store_url& url, const table_options& options) {
     return open_table(own->truth, options);
 }
 
+result<void> check_truth(const store_url& url, const table_options& options) {
+    const auto own = tiered_target(url);
+    if (!own) return own.error();
+    return check_table_url(own->truth, options);
+}
+
+failure without_tables(const store_url& url) {
+    return {.code = errc::unsupported,
+            .possible = effect::none,
+            .detail = "'" + url.scheme +
+                      ":' stores have no outbox; it is in the database "
+                      "of the application"};
+}
+
 opened has_no_tables(const store_url& url, const table_options&) {
-    return failure{.code = errc::unsupported,
-                   .possible = effect::none,
-                   .detail = "'" + url.scheme +
-                             ":' stores have no outbox; it is in the database "
-                             "of the application"};
+    return without_tables(url);
+}
+
+result<void> check_no_tables(const store_url& url, const table_options&) {
+    return without_tables(url);
 }
 
 struct driver {
     std::string_view scheme;
     opened (*open)(const store_url& url, const table_options& options);
+    result<void> (*check)(const store_url& url, const table_options& options);
 };
 
+template <auto target, auto open> constexpr driver driver_of(std::string_view scheme) {
+    return {scheme, opened_by<target, open>, checked_by<target>};
+}
+
 constexpr driver drivers[]{
-    {"sqlite", open_sqlite},   {"postgres", open_postgres}, {"postgresql", open_postgres},
-    {"mysql", open_mysql},     {"mariadb", open_mysql},     {"tiered", open_truth},
-    {"memory", has_no_tables}, {"redis", has_no_tables},    {"rediss", has_no_tables},
+    driver_of<sqlite_target, open_sqlite_table>("sqlite"),
+    driver_of<postgres_target, open_postgres_table>("postgres"),
+    driver_of<postgres_target, open_postgres_table>("postgresql"),
+    driver_of<mysql_target, open_mysql_table>("mysql"),
+    driver_of<mysql_target, open_mysql_table>("mariadb"),
+    {"tiered", open_truth, check_truth},
+    {"memory", has_no_tables, check_no_tables},
+    {"redis", has_no_tables, check_no_tables},
+    {"rediss", has_no_tables, check_no_tables},
 };
+
+const driver* driver_named(std::string_view scheme) {
+    for (const driver& one : drivers) {
+        if (one.scheme == scheme) return &one;
+    }
+    return nullptr;
+}
 
 } // namespace
 
 result<std::unique_ptr<table>> open_table(std::string_view url, const table_options& options) {
     const auto parsed = parse_url(url);
     if (!parsed) return parsed.error();
-    for (const auto& one : drivers) {
-        if (one.scheme == parsed->scheme) return one.open(*parsed, options);
-    }
-    return unknown_store(url);
+    const driver* const by = driver_named(parsed->scheme);
+    return by == nullptr ? unknown_store(url) : by->open(*parsed, options);
+}
+
+result<void> check_table_url(std::string_view url, const table_options& options) {
+    const auto parsed = parse_url(url);
+    if (!parsed) return parsed.error();
+    const driver* const by = driver_named(parsed->scheme);
+    return by == nullptr ? unknown_store(url) : by->check(*parsed, options);
 }
 
 } // namespace semel::outbox

@@ -134,6 +134,27 @@ result<syncing> read_sync(url_parameters& given) {
     return refused("parameter sync of a file sink must be yes or no");
 }
 
+struct place {
+    std::string path;
+    syncing sync = syncing::yes;
+};
+
+result<place> place_of(const store_url& url) {
+    place made{.path = url.target};
+    if (made.path.starts_with("//")) made.path.erase(0, 2);
+    if (made.path.empty()) return refused("a file sink needs a path: file:events.jsonl");
+    url_parameters given{url};
+    const auto sync = read_sync(given);
+    if (!sync) return sync.error();
+    made.sync = *sync;
+    if (auto read = given.finish(); !read) return std::move(read).error();
+    return made;
+}
+
+failure cannot_open(const std::string& path, int error) {
+    return unavailable(system_text("cannot open " + path, error));
+}
+
 } // namespace
 
 result<std::unique_ptr<sink>> open_stdout_sink(const store_url& url, const sink_options&) {
@@ -144,20 +165,34 @@ result<std::unique_ptr<sink>> open_stdout_sink(const store_url& url, const sink_
 }
 
 result<std::unique_ptr<sink>> open_file_sink(const store_url& url, const sink_options&) {
-    std::string path = url.target;
-    if (path.starts_with("//")) path.erase(0, 2);
-    if (path.empty()) return refused("a file sink needs a path: file:events.jsonl");
-    url_parameters given{url};
-    const auto sync = read_sync(given);
-    if (!sync) return sync.error();
-    if (auto read = given.finish(); !read) return std::move(read).error();
-    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (file < 0) return unavailable(system_text("cannot open " + path, errno));
-    auto made = std::make_unique<file_sink>(file, *sync);
-    if (*sync == syncing::yes) {
-        if (auto kept = sync_name_of(path); !kept) return std::move(kept).error();
+    const auto to = place_of(url);
+    if (!to) return to.error();
+    const int file = ::open(to->path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (file < 0) return cannot_open(to->path, errno);
+    auto made = std::make_unique<file_sink>(file, to->sync);
+    if (to->sync == syncing::yes) {
+        if (auto kept = sync_name_of(to->path); !kept) return std::move(kept).error();
     }
     return std::unique_ptr<sink>{std::move(made)};
+}
+
+result<void> check_file_sink(const store_url& url) {
+    const auto to = place_of(url);
+    if (!to) return to.error();
+    return {};
+}
+
+result<void> try_file_sink(const store_url& url) {
+    const auto to = place_of(url);
+    if (!to) return to.error();
+    const int file = ::open(to->path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+    if (file >= 0) return ::close(file), result<void>{};
+    if (errno != ENOENT) return cannot_open(to->path, errno);
+    // Delivering makes the file, where its folder lets this user do so.
+    const auto folder = std::filesystem::path{to->path}.parent_path();
+    const std::string name = folder.empty() ? "." : folder.string();
+    if (::access(name.c_str(), W_OK | X_OK) != 0) return cannot_open(to->path, errno);
+    return {};
 }
 
 } // namespace semel::outbox

@@ -80,24 +80,7 @@ public:
     nats_sink(nats::connection_options connection, const nats_sink_options& options)
         : on_(std::move(connection)), options_(options), subject_(options.subject) {}
 
-    void deliver(std::span<const message> batch, order kept, std::span<delivery> answers) override {
-        if (auto connected = connect(); !connected) {
-            return give_back(batch, kept, answers, connected.error().detail);
-        }
-        batch_ = batch;
-        answers_ = answers;
-        deadline_ = local_clock::now() + milliseconds{options_.timeout_ms};
-        if (kept == order::per_key) {
-            deliver_in_waves();
-        } else {
-            wave_.clear();
-            for (std::size_t i = 0; i < batch.size(); ++i) wave_.push_back(i);
-            deliver_wave();
-        }
-    }
-
-private:
-    result<void> connect() {
+    result<void> connect() override {
         if (!on_.alive()) js_.reset();
         auto connected = on_.ready();
         if (!connected) return std::move(connected).error();
@@ -119,6 +102,23 @@ private:
         return {};
     }
 
+    void deliver(std::span<const message> batch, order kept, std::span<delivery> answers) override {
+        if (auto connected = connect(); !connected) {
+            return give_back(batch, kept, answers, connected.error().detail);
+        }
+        batch_ = batch;
+        answers_ = answers;
+        deadline_ = local_clock::now() + milliseconds{options_.timeout_ms};
+        if (kept == order::per_key) {
+            deliver_in_waves();
+        } else {
+            wave_.clear();
+            for (std::size_t i = 0; i < batch.size(); ++i) wave_.push_back(i);
+            deliver_wave();
+        }
+    }
+
+private:
     // Only one message of a key is on its way at a time: a stream may refuse one and take the next.
     void deliver_in_waves() {
         std::unordered_map<std::string_view, std::size_t> seen;

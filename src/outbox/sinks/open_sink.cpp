@@ -19,6 +19,8 @@ struct kind {
     std::string_view scheme;
     std::string_view form; // for error messages
     opened (*open)(std::string_view url, const sink_options& options);
+    result<void> (*check)(std::string_view url, const sink_options& options);
+    result<void> (*connect)(std::string_view url, const sink_options& options);
 };
 
 template <opened (*open)(const store_url&, const sink_options&)>
@@ -28,16 +30,38 @@ opened parsed(std::string_view url, const sink_options& options) {
     return open(*read, options);
 }
 
+// Of a sink that connects when it delivers: opening it has no effect.
+template <opened (*open)(std::string_view, const sink_options&)>
+constexpr kind connected_kind(std::string_view scheme, std::string_view form) {
+    return {scheme, form, open,
+            [](std::string_view url, const sink_options& with) -> result<void> {
+                auto made = open(url, with);
+                return made ? result<void>{} : std::move(made).error();
+            },
+            [](std::string_view url, const sink_options& with) -> result<void> {
+                auto made = open(url, with);
+                return made ? (*made)->connect() : std::move(made).error();
+            }};
+}
+
+template <result<void> (*look)(const store_url&)>
+result<void> looked_at(std::string_view url, const sink_options&) {
+    const auto read = parse_url(url);
+    if (!read) return read.error();
+    return look(*read);
+}
+
 // A new sink is a line here and a file beside this one.
 constexpr kind kinds[]{
-    {"stdout", "stdout:", parsed<open_stdout_sink>},
-    {"file", "file:path", parsed<open_file_sink>},
-    {"http", "http://host:port/path", open_webhook_sink},
-    {"https", "https://host:port/path", open_webhook_sink},
-    {"redis", "redis://host:port/database?stream=NAME", parsed<open_redis_sink>},
-    {"nats", "nats://host:port?subject=NAME", parsed<open_nats_sink>},
-    {"nats+tls", "nats+tls://host:port?subject=NAME", parsed<open_nats_sink>},
-    {"rediss", "rediss://host:port/database?stream=NAME", parsed<open_redis_sink>},
+    connected_kind<parsed<open_stdout_sink>>("stdout", "stdout:"),
+    {"file", "file:path", parsed<open_file_sink>, looked_at<check_file_sink>,
+     looked_at<try_file_sink>},
+    connected_kind<open_webhook_sink>("http", "http://host:port/path"),
+    connected_kind<open_webhook_sink>("https", "https://host:port/path"),
+    connected_kind<parsed<open_redis_sink>>("redis", "redis://host:port/database?stream=NAME"),
+    connected_kind<parsed<open_nats_sink>>("nats", "nats://host:port?subject=NAME"),
+    connected_kind<parsed<open_nats_sink>>("nats+tls", "nats+tls://host:port?subject=NAME"),
+    connected_kind<parsed<open_redis_sink>>("rediss", "rediss://host:port/database?stream=NAME"),
 };
 
 failure unknown(std::string_view url) {
@@ -52,6 +76,8 @@ class metered_sink final : public sink {
 public:
     metered_sink(std::unique_ptr<sink> inner, sink_metrics& metrics)
         : inner_(std::move(inner)), metrics_(metrics) {}
+
+    result<void> connect() override { return inner_->connect(); }
 
     void deliver(std::span<const message> batch, order kept, std::span<delivery> answers) override {
         const auto start = std::chrono::steady_clock::now();
@@ -72,21 +98,33 @@ private:
     sink_metrics& metrics_;
 };
 
-opened open_kind(std::string_view url, const sink_options& options) {
+const kind* kind_of(std::string_view url) {
     const std::string_view scheme = url_scheme(url);
-    for (const auto& one : kinds) {
-        if (one.scheme == scheme) return one.open(url, options);
+    for (const kind& one : kinds) {
+        if (one.scheme == scheme) return &one;
     }
-    return unknown(url);
+    return nullptr;
 }
 
 } // namespace
 
 opened open_sink(std::string_view url, const sink_options& options) {
-    auto made = open_kind(url, options);
+    const kind* const of = kind_of(url);
+    if (of == nullptr) return unknown(url);
+    auto made = of->open(url, options);
     if (!made || options.metrics == nullptr) return made;
     return std::unique_ptr<sink>{
         std::make_unique<metered_sink>(*std::move(made), *options.metrics)};
+}
+
+result<void> check_sink(std::string_view url, const sink_options& options) {
+    const kind* const of = kind_of(url);
+    return of == nullptr ? unknown(url) : of->check(url, options);
+}
+
+result<void> try_sink(std::string_view url, const sink_options& options) {
+    const kind* const of = kind_of(url);
+    return of == nullptr ? unknown(url) : of->connect(url, options);
 }
 
 } // namespace semel::outbox

@@ -38,6 +38,11 @@ public:
         if (options.entries_max > 0) entries_max_ = std::to_string(options.entries_max);
     }
 
+    result<void> connect() override {
+        const auto heard = on_.ask({"PING"});
+        return heard ? result<void>{} : heard.error();
+    }
+
     void deliver(std::span<const message> batch, order kept, std::span<delivery> answers) override {
         if (auto connected = on_.ready(); !connected) {
             return give_back(batch, kept, answers, connected.error().detail);

@@ -26,14 +26,7 @@ std::string text_of(const failure& why) {
 result<void> webhook_lane::start(std::size_t message, std::string&& request) {
     SEMEL_ASSERT(!busy_);
     if (home_.left()) return opened_before_fork("the webhook's connection");
-    if (stream_ != nullptr && redis::spoke_unasked(*stream_)) stream_.reset();
-    if (stream_ == nullptr) {
-        if (auto made = connect(); !made) {
-            return failure{.code = made.error().code,
-                           .possible = effect::none,
-                           .detail = text_of(made.error())};
-        }
-    }
+    if (auto made = reach(); !made) return made;
     busy_ = true;
     message_ = message;
     request_ = std::move(request);
@@ -44,6 +37,15 @@ result<void> webhook_lane::start(std::size_t message, std::string&& request) {
     body_.clear();
     retry_after_.clear();
     return {};
+}
+
+result<void> webhook_lane::reach() {
+    if (stream_ != nullptr && redis::spoke_unasked(*stream_)) stream_.reset();
+    if (stream_ != nullptr) return {};
+    auto made = connect();
+    if (made) return {};
+    return failure{
+        .code = made.error().code, .possible = effect::none, .detail = text_of(made.error())};
 }
 
 result<void> webhook_lane::connect() {

@@ -32,6 +32,8 @@ public:
 
     // Precondition: idle. `request` lives until the answer is there.
     [[nodiscard]] result<void> start(std::size_t message, std::string&& request);
+    // Connects if need be.
+    [[nodiscard]] result<void> reach();
     [[nodiscard]] bool busy() const { return busy_; }
     [[nodiscard]] std::size_t message() const { return message_; }
 

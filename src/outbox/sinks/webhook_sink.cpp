@@ -84,6 +84,8 @@ public:
         for (std::size_t i = 0; i < options_.concurrency; ++i) lanes_.emplace_back(options_.lane);
     }
 
+    result<void> connect() override { return lanes_.front().reach(); }
+
     void deliver(std::span<const message> batch, order kept, std::span<delivery> answers) override {
         const local_time end = local_clock::now() + options_.batch_time;
         turns next{batch, kept};

@@ -24,25 +24,6 @@ failure refused(std::string detail) {
             .detail = "mysql: " + std::move(detail)};
 }
 
-result<void> check(const mysql_store_options& options) {
-    if (!mysql::valid_prefix(options.table_prefix)) {
-        return refused("the table prefix '" + options.table_prefix +
-                       "' must be 1 to 32 lower-case letters, digits and underscores, no digit "
-                       "first");
-    }
-    if (options.lanes == 0 || options.lanes > lanes_max) {
-        return refused("lanes must be 1 to " + std::to_string(lanes_max));
-    }
-    if (options.batch_max == 0 || options.batch_max > batch_max) {
-        return refused("batch_max must be 1 to " + std::to_string(batch_max));
-    }
-    for (const duration one :
-         {options.connect_timeout, options.statement_timeout, options.lock_timeout}) {
-        if (one < std::chrono::milliseconds{1}) return refused("a time-out is below 1 ms");
-    }
-    return {};
-}
-
 // Before anything is written down in it.
 result<mysql_dialect> dialect_at(const mysql::target& to, mysql_dialect wanted) {
     auto on = mysql::connect(to);
@@ -64,6 +45,26 @@ result<std::unique_ptr<mysql::session_options>> session_of(const mysql_store_opt
 }
 
 } // namespace
+
+result<void> check(const mysql_store_options& options) {
+    if (!mysql::valid_prefix(options.table_prefix)) {
+        return refused("the table prefix '" + options.table_prefix +
+                       "' must be 1 to 32 lower-case letters, digits and underscores, no digit "
+                       "first");
+    }
+    if (options.lanes == 0 || options.lanes > lanes_max) {
+        return refused("lanes must be 1 to " + std::to_string(lanes_max));
+    }
+    if (options.batch_max == 0 || options.batch_max > batch_max) {
+        return refused("batch_max must be 1 to " + std::to_string(batch_max));
+    }
+    for (const duration one :
+         {options.connect_timeout, options.statement_timeout, options.lock_timeout}) {
+        if (one < std::chrono::milliseconds{1}) return refused("a time-out is below 1 ms");
+    }
+    if (auto to = mysql::read_target(options); !to) return std::move(to).error();
+    return {};
+}
 
 result<std::unique_ptr<store>> open_mysql_store(const mysql_store_options& options) {
     if (auto sound = check(options); !sound) return std::move(sound).error();

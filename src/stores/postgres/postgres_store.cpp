@@ -20,6 +20,25 @@ failure refused(std::string detail) {
             .detail = "postgres: " + std::move(detail)};
 }
 
+result<postgres::target> target_of(const postgres_options& options) {
+    return postgres::read_target({.url = options.url,
+                                  .connect_timeout = options.connect_timeout,
+                                  .answer_timeout = options.statement_timeout,
+                                  .lock_timeout = options.lock_timeout,
+                                  .mode = options.mode});
+}
+
+result<std::unique_ptr<postgres::session_options>> session_of(const postgres_options& options) {
+    auto to = target_of(options);
+    if (!to) return std::move(to).error();
+    return std::make_unique<postgres::session_options>(
+        postgres::session_options{.to = *std::move(to),
+                                  .table_prefix = options.table_prefix,
+                                  .texts = postgres::statement_texts{options.table_prefix}});
+}
+
+} // namespace
+
 result<void> check(const postgres_options& options) {
     if (!postgres::valid_prefix(options.table_prefix)) {
         return refused("the table prefix '" + options.table_prefix +
@@ -34,23 +53,9 @@ result<void> check(const postgres_options& options) {
          {options.connect_timeout, options.statement_timeout, options.lock_timeout}) {
         if (one < std::chrono::milliseconds{1}) return refused("a time-out is below 1 ms");
     }
+    if (auto to = target_of(options); !to) return std::move(to).error();
     return {};
 }
-
-result<std::unique_ptr<postgres::session_options>> session_of(const postgres_options& options) {
-    auto to = postgres::read_target({.url = options.url,
-                                     .connect_timeout = options.connect_timeout,
-                                     .answer_timeout = options.statement_timeout,
-                                     .lock_timeout = options.lock_timeout,
-                                     .mode = options.mode});
-    if (!to) return std::move(to).error();
-    return std::make_unique<postgres::session_options>(
-        postgres::session_options{.to = *std::move(to),
-                                  .table_prefix = options.table_prefix,
-                                  .texts = postgres::statement_texts{options.table_prefix}});
-}
-
-} // namespace
 
 result<std::unique_ptr<store>> open_postgres_store(const postgres_options& options) {
     if (auto sound = check(options); !sound) return std::move(sound).error();

@@ -144,6 +144,12 @@ result<std::unique_ptr<redis_parts>> make_parts(const redis_options& options) {
 
 } // namespace
 
+result<void> check(const redis_options& options) {
+    if (auto sound = redis::check_options(options); !sound) return sound;
+    if (auto how = redis::link_options_of(options); !how) return std::move(how).error();
+    return {};
+}
+
 result<std::unique_ptr<store>> open_redis_store(const redis_options& options) {
     if (auto sound = redis::check_options(options); !sound) return std::move(sound).error();
     auto parts = make_parts(options);

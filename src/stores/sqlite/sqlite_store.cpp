@@ -21,6 +21,8 @@ failure refused(std::string detail) {
             .detail = "sqlite: " + std::move(detail)};
 }
 
+} // namespace
+
 result<void> check(const sqlite_options& options) {
     if (options.path.empty()) return refused("the path is empty; name a file");
     if (options.path == ":memory:") return refused("use the store `memory:` instead of :memory:");
@@ -32,8 +34,6 @@ result<void> check(const sqlite_options& options) {
     if (options.batch_max == 0) return refused("batch_max is 0");
     return {};
 }
-
-} // namespace
 
 result<std::unique_ptr<store>> open_sqlite_store(const sqlite_options& options) {
     if (auto sound = check(options); !sound) return std::move(sound).error();

@@ -40,6 +40,11 @@ complaints wrong(std::string_view text, const surroundings& around = nothing_aro
     return got.index() == 1 ? std::get<complaints>(got) : complaints{};
 }
 
+// With what has to be there, so that only the text is at fault.
+complaints wrong_beside_sound(std::string_view text) {
+    return wrong(std::string{text} + smallest);
+}
+
 TEST(ConfigLoad, TheSmallestFileHasDefaultsForEverythingElse) {
     const config got = good(smallest);
 
@@ -103,14 +108,16 @@ retention = "3d"
 }
 
 TEST(ConfigLoad, UnknownKeysNameTheLineAndTheNearestKey) {
-    EXPECT_THAT(wrong("[server]\n\nlisten_addr = 1\nlisten = \"127.0.0.1:1\"\nlisetn = 2\n"),
-                ElementsAre("semel.toml:3: server.listen_addr: unknown key",
-                            "semel.toml:5: server.lisetn: unknown key; did you mean 'listen'?"));
-    EXPECT_THAT(wrong("[sever]\n"), ElementsAre("semel.toml:1: sever: unknown section; "
-                                                "did you mean 'server'?"));
-    EXPECT_THAT(wrong("[[route]]\noperation = \"A\"\nlaese = \"3s\"\n"),
+    EXPECT_THAT(
+        wrong_beside_sound("[server]\n\nlisten_addr = 1\nlisten = \"127.0.0.1:1\"\nlisetn = 2\n"),
+        ElementsAre("semel.toml:3: server.listen_addr: unknown key",
+                    "semel.toml:5: server.lisetn: unknown key; did you mean 'listen'?"));
+    EXPECT_THAT(wrong_beside_sound("[sever]\n"),
+                ElementsAre("semel.toml:1: sever: unknown section; "
+                            "did you mean 'server'?"));
+    EXPECT_THAT(wrong_beside_sound("[[route]]\noperation = \"A\"\nlaese = \"3s\"\n"),
                 ElementsAre("semel.toml:3: route.laese: unknown key; did you mean 'lease'?"));
-    EXPECT_THAT(wrong("x = 1\n"), ElementsAre("semel.toml:1: x: unknown section"));
+    EXPECT_THAT(wrong_beside_sound("x = 1\n"), ElementsAre("semel.toml:1: x: unknown section"));
 }
 
 TEST(ConfigLoad, WrongTypesAndValuesSayWhatIsAllowed) {
@@ -151,10 +158,11 @@ cache_bytes = true
 }
 
 TEST(ConfigLoad, TablesAndListsAreNotMixedUp) {
-    EXPECT_THAT(wrong("server = 1\n"),
+    EXPECT_THAT(wrong_beside_sound("server = 1\n"),
                 ElementsAre("semel.toml:1: server: must be a table: [server]"));
-    EXPECT_THAT(wrong("[route]\n"), ElementsAre("semel.toml:1: route: must be written as "
-                                                "[[route]]"));
+    EXPECT_THAT(wrong_beside_sound("[route]\n"),
+                ElementsAre("semel.toml:1: route: must be written as "
+                            "[[route]]"));
 }
 
 TEST(ConfigLoad, ASyntaxErrorNamesItsLine) {
@@ -183,14 +191,30 @@ on_lease_expiry = "probe"
 )");
 
     EXPECT_THAT(got,
-                ElementsAre(HasSubstr("server.listen: must be address:port"),
-                            HasSubstr("server.tls_certificate: and server.tls_key"),
-                            HasSubstr("tenants.trusted: must name at least one peer"),
-                            HasSubstr("tenants.tokens: must name a file"),
-                            HasSubstr("semel.toml:12: route: route 'A' (no slash)"),
-                            HasSubstr("semel.toml:12: route.operation: 'A' is another route's"),
-                            HasSubstr("semel.toml:12: route.probe: and on_lease_expiry"),
-                            HasSubstr("gateway.upstream: must be http://host:port")));
+                ElementsAre(HasSubstr("semel.toml:3: server.tls_certificate: and server.tls_key"),
+                            HasSubstr("semel.toml:2: server.listen: must be address:port"),
+                            HasSubstr("semel.toml:5: tenants.trusted: must name at least one"),
+                            HasSubstr("semel.toml:9: tenants.tokens: must name a file"),
+                            HasSubstr("semel.toml:14: route: route 'A' (no slash)"),
+                            HasSubstr("semel.toml:13: route.operation: 'A' is another route's"),
+                            HasSubstr("semel.toml:15: route.probe: and on_lease_expiry"),
+                            HasSubstr("semel.toml:7: gateway.upstream: must be http://host")));
+}
+
+TEST(ConfigLoad, WhatAVariableSaysIsItsFault) {
+    surroundings around = nothing_around();
+    around.variables = {{"SEMEL_SERVER_LISTEN", "nowhere"}};
+
+    EXPECT_THAT(wrong(smallest, around),
+                ElementsAre("SEMEL_SERVER_LISTEN: server.listen: must be address:port"));
+}
+
+TEST(ConfigLoad, WhatCouldNotBeReadIsNotJudged) {
+    EXPECT_THAT(wrong("[tenants]\nsource = 1\n[gateway]\nupstream = \"http://h:1\"\n"),
+                ElementsAre(HasSubstr("semel.toml:2: tenants.source: must be one of")));
+    EXPECT_THAT(wrong(std::string{smallest} + "[[route]]\noperaton = \"A\"\n"),
+                ElementsAre(HasSubstr("did you mean 'operation'?")));
+    EXPECT_THAT(wrong("[center]\nenabled = 1\n"), ElementsAre(HasSubstr("center.enabled")));
 }
 
 // A certificate of that authority is trusted as an address is.
@@ -393,7 +417,7 @@ name = "B"
 }
 
 TEST(ConfigLoad, HostileNamesStayOnOneLine) {
-    const complaints got = wrong("[server]\n\"a\\nb\" = 1\n");
+    const complaints got = wrong_beside_sound("[server]\n\"a\\nb\" = 1\n");
 
     ASSERT_EQ(got.size(), 1U);
     EXPECT_EQ(got[0].find('\n'), std::string::npos);

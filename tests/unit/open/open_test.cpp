@@ -138,6 +138,39 @@ TEST_F(Open, ADryRunReadsAFileThatIsReadOnly) {
     EXPECT_EQ(report->sql, "");
 }
 
+TEST_F(Open, CheckingAUrlSaysWhatOpeningWouldSay) {
+    const std::string file = "sqlite:" + folder_ + "/a.db";
+    for (const std::string& url :
+         {std::string{"nope:"}, std::string{"memory:x"}, std::string{"sqlite:"}, file + "?prefix=1",
+          file + "?lane=1", std::string{"redis://h:0/0"},
+          std::string{"redis://127.0.0.1:1/0?lanes=65"}, std::string{"mysql://127.0.0.1:1"},
+          std::string{"mysql://127.0.0.1:1/d?batch_max=2k"},
+          std::string{"postgres://127.0.0.1:1/d?lanes=65"},
+          std::string{"postgres://127.0.0.1:1/d?nonsense=1"},
+          std::string{"tiered:?front=memory:&truth=memory:"},
+          "tiered:?front=redis://127.0.0.1:1&truth=" + file + "?prefix=1"}) {
+        const auto checked = check_url(url);
+        ASSERT_FALSE(checked) << url;
+        const failure opened = why_not(url);
+        EXPECT_EQ(checked.error().code, opened.code) << url;
+        EXPECT_EQ(checked.error().detail, opened.detail) << url;
+    }
+    EXPECT_EQ(check_url(file, {.table_prefix = "a-b"}).error().code, errc::invalid_argument);
+}
+
+TEST_F(Open, CheckingAUrlOpensNothing) {
+    for (const std::string& url :
+         {"sqlite:" + folder_ + "/a.db", "sqlite:" + folder_ + "/none/a.db",
+          std::string{"memory:?records_max=5"}, std::string{"redis://127.0.0.1:1/0"},
+          std::string{"mysql://127.0.0.1:1/d"}, std::string{"postgres://127.0.0.1:1/d"},
+          std::string{"tiered:?front=redis://127.0.0.1:1&truth=postgres://127.0.0.1:1/d"}}) {
+        const auto checked = check_url(url);
+        EXPECT_TRUE(checked) << url
+                             << describe(checked ? failure{errc::internal} : checked.error());
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
 TEST_F(Open, UnknownParametersAreErrors) {
     EXPECT_EQ(why_not("memory:?record_max=5").code, errc::invalid_argument);
     EXPECT_EQ(why_not("sqlite:" + folder_ + "/a.db?cache=5").code, errc::invalid_argument);
