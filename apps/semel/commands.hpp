@@ -20,6 +20,7 @@ public:
 
 void add_check_config_command(CLI::App& tool); // check-config
 void add_completion_command(CLI::App& tool);   // completion bash, zsh, fish
+void add_config_commands(CLI::App& tool);      // config init
 void add_demo_command(CLI::App& tool);         // demo
 void add_fingerprint_commands(CLI::App& tool); // canonical, fingerprint
 void add_gateway_command(CLI::App& tool);      // gateway

@@ -1,12 +1,10 @@
 #include "gateway_arguments.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "commands.hpp"
 #include "config/surroundings.hpp"
-#include "config/token_file.hpp"
 #include "duration_text.hpp"
 #include "url_argument.hpp"
 
@@ -185,12 +183,6 @@ edge::server_options server_of(const gateway_arguments& with) {
 }
 
 } // namespace
-
-void read_tokens(config::live_tokens& to, const gateway_arguments& with) {
-    if (with.tenant_tokens.empty()) return;
-    const auto file = checked("--tenant-tokens", config::read_tokens(with.tenant_tokens));
-    to.set(checked("--tenant-tokens", config::to_table(file.lines)));
-}
 
 edge::gateway_options options_of(const gateway_arguments& with,
                                  std::shared_ptr<const config::live_tokens> tokens) {

@@ -50,10 +50,8 @@ struct gateway_arguments {
     std::size_t buffered_max = edge::default_buffered_bytes_max;
 };
 
-// From the file of --tenant-tokens, if one is given. usage_error: it cannot be read.
-void read_tokens(config::live_tokens& to, const gateway_arguments& with);
-
-// usage_error names the option that is wrong. Nothing has been opened.
+// usage_error names the option that is wrong. Nothing has been opened. `tokens` are those of
+// --tenant-tokens, shared with the gateway.
 [[nodiscard]] edge::gateway_options options_of(const gateway_arguments& with,
                                                std::shared_ptr<const config::live_tokens> tokens);
 

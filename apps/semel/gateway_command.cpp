@@ -15,50 +15,45 @@
 #include "semel/reconciler.hpp"
 #include "signals.hpp"
 #include "start_advice.hpp"
+#include "token_source.hpp"
 #include "url_argument.hpp"
 
 namespace semel::app {
 namespace {
 
 // Alerts go into the log: a webhook is for `semel serve`.
-reconciler_options reconciling(const gateway_arguments& with,
-                               const edge::gateway_options& gateway) {
+reconciler_options reconciling(const gateway_arguments& with, const edge::gateway_options& gateway,
+                               std::shared_ptr<logger> log) {
     reconciler_options made{
         .defaults = {.alert_after = parse_duration("--alert-after", with.alert_after),
                      .settle_after = parse_duration("--settle-after", with.settle_after)},
-        .log = make_spdlog_logger({.level = log_level::warning})};
+        .log = std::move(log)};
     made.operations = opened(rules_of(gateway, made.defaults));
     return made;
 }
 
-// What cannot be read leaves the tokens before in effect.
-void reload(config::live_tokens& tokens, const gateway_arguments& with) {
-    if (with.tenant_tokens.empty()) return;
-    try {
-        read_tokens(tokens, with);
-        std::cout << "semel gateway: tokens read: " << tokens.get()->size() << std::endl;
-    } catch (const std::exception& why) {
-        std::cerr << "semel: tokens not read; those before stay in effect: " << why.what() << '\n';
-    }
-}
-
 void serve(const gateway_arguments& with) {
+    const auto log = make_spdlog_logger({.level = log_level::warning});
     const auto tokens = std::make_shared<config::live_tokens>();
     const edge::gateway_options options = options_of(with, tokens);
-    read_tokens(*tokens, with);
     const std::string store = given_url("--store", with.store);
+    token_source file{with.tenant_tokens, log, tokens};
+    if (!with.tenant_tokens.empty()) file.read();
     signals asked{SIGTERM, SIGINT, SIGHUP};
     semel::engine engine{
         opened(open(store)), {}, {.operations = edge::operations_of(options).value()}};
     const std::string advice = open_answers(options.gate.tenants, options.gate.routes);
     if (!advice.empty()) std::cerr << "semel: warning: " << advice << '\n';
     const auto gateway = opened(edge::gateway::start(options, engine));
-    reconciler settles{engine.records(), reconciling(with, options)};
+    reconciler settles{engine.records(), reconciling(with, options, log)};
     settles.start();
     std::cout << "semel gateway: listening on " << (options.server.tls ? "https://" : "http://")
               << gateway->address().text() << ", upstream " << with.upstream << ", store "
               << shown_url(store) << std::endl;
-    while (asked.next() == SIGHUP) reload(*tokens, with);
+    for (int what = 0; what == 0 || what == SIGHUP; what = asked.next(token_look)) {
+        if (with.tenant_tokens.empty()) continue;
+        what == SIGHUP ? file.reload() : file.look();
+    }
     asked.release();
     end_within(options.drain_time + closing_time);
     if (gateway->drain() == edge::drained::all) {
@@ -248,10 +243,10 @@ void add_gateway_command(CLI::App& tool) {
     add_route_options(*command, *with);
     add_principal_options(*command, *with);
     add_connection_options(*command, *with);
-    command->footer("Answers of protected requests: see docs/http.md. SIGHUP reads the tokens "
-                    "again. SIGTERM and "
-                    "SIGINT drain: "
-                    "exit code 0 when all is done.");
+    command->footer(
+        "Answers of protected requests: see docs/http.md. The file of --tenant-tokens is "
+        "read again when it changes, and on SIGHUP. SIGTERM and SIGINT drain: "
+        "exit code 0 when all is done.");
     command->callback([with] { serve(*with); });
 }
 

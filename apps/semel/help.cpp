@@ -13,12 +13,12 @@ struct group {
 };
 
 constexpr group groups[]{
-    {"serve", "Serve"},       {"gateway", "Serve"},     {"check-config", "Serve"},
-    {"token", "Serve"},       {"demo", "Serve"},        {"records", "Records"},
-    {"stats", "Records"},     {"reconcile", "Records"}, {"sweep", "Records"},
-    {"migrate", "Records"},   {"outbox", "Outbox"},     {"relay", "Outbox"},
-    {"fingerprint", "Tools"}, {"canonical", "Tools"},   {"id", "Tools"},
-    {"completion", "Tools"},
+    {"serve", "Serve"},     {"gateway", "Serve"},     {"check-config", "Serve"},
+    {"config", "Serve"},    {"token", "Serve"},       {"demo", "Serve"},
+    {"records", "Records"}, {"stats", "Records"},     {"reconcile", "Records"},
+    {"sweep", "Records"},   {"migrate", "Records"},   {"outbox", "Outbox"},
+    {"relay", "Outbox"},    {"fingerprint", "Tools"}, {"canonical", "Tools"},
+    {"id", "Tools"},        {"completion", "Tools"},
 };
 
 struct example {
@@ -31,6 +31,7 @@ constexpr example examples[]{
     {"serve", "--config semel.toml"},
     {"gateway", "--upstream http://127.0.0.1:8080 --store sqlite:semel.db --single-tenant "
                 "--principal shared"},
+    {"config init", "semel.toml"},
     {"check-config", "--connect semel.toml"},
     {"token new", "--tenant acme --scope use --comment \"order service\""},
     {"token list", "--tokens tokens.txt"},

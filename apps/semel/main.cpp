@@ -22,6 +22,7 @@ void add_commands(CLI::App& tool) {
     using namespace semel::app;
     add_serve_command(tool);
     add_gateway_command(tool);
+    add_config_commands(tool);
     add_check_config_command(tool);
     add_token_commands(tool);
     add_demo_command(tool);

@@ -1,7 +1,6 @@
 // What a subcommand does with a part that could not be opened.
 #pragma once
 
-#include <stdexcept>
 #include <utility>
 
 #include "commands.hpp"
@@ -9,14 +8,14 @@
 
 namespace semel::app {
 
-// The part, or usage_error where the arguments are at fault, else std::runtime_error.
+// The part, or usage_error where the arguments are at fault, else failure_error.
 template <class T> [[nodiscard]] T opened(result<T> made) {
     if (made) return *std::move(made);
     const errc code = made.error().code;
     const bool usage =
         code == errc::invalid_argument || code == errc::unknown_store || code == errc::unsupported;
     if (usage) throw usage_error(describe(made.error()));
-    throw std::runtime_error(describe(made.error()));
+    throw_failure(made.error());
 }
 
 } // namespace semel::app

@@ -24,7 +24,10 @@ service::service(config::config with)
     show_keys(config_.log.keys);
     hash_keys_with(config_.log.key_secret.text);
     if (!config_.store.keys.empty()) forbid_core_dumps();
-    if (!config_.tenants.tokens.empty()) read_tokens();
+    if (!config_.tenants.tokens.empty()) {
+        token_source_.emplace(config_.tenants.tokens, log_, tokens_);
+        token_source_->read();
+    }
     const auto note = [to = mismatches_](const mismatch_seen& it) { to->add(it); };
     auto engine_with = engine_options_of(config_, log_);
     engine_with.on_mismatch = note;
@@ -136,56 +139,16 @@ void service::allow(std::string_view token, http::grant gives) {
     tokens_->set(std::move(table));
 }
 
-void service::read_tokens() {
-    const auto file = opened(config::read_tokens(config_.tenants.tokens));
-    tokens_->set(opened(config::to_table(file.lines)));
-    if (file.to_others == config::exposure::readable) {
-        log_warning(*log_, "others may read the file of tokens",
-                    {{"file", config_.tenants.tokens}});
-    }
-    log_info(*log_, "tokens read", {{"count", file.lines.size()}});
-    note_changes(file.lines);
-    tokens_read_.add();
-    tokens_count_ = file.lines.size();
-    tokens_old_ = false;
-}
-
-// `semel token` changes a file and has no log: what it did is noted where it takes effect.
-void service::note_changes(const std::vector<config::token_line>& now) {
-    std::map<std::string, http::grant> next;
-    for (const config::token_line& one : now) next.emplace(one.id(), one.gives);
-    const auto say = [&](std::string_view what, const auto& one) {
-        log_info(*log_, what,
-                 {{"token", one.first},
-                  {"tenant", one.second.tenant},
-                  {"scopes", http::to_string(one.second.may)}});
-    };
-    const auto& before = tokens_by_id_;
-    for (const auto& one : next) {
-        const auto old = before.find(one.first);
-        if (tokens_read_.get() > 0 && (old == before.end() || old->second != one.second)) {
-            say("token is in effect", one);
-        }
-    }
-    for (const auto& one : before) {
-        if (!next.contains(one.first)) say("token is revoked", one);
-    }
-    tokens_by_id_ = std::move(next);
-}
-
 void service::reload_tokens() {
-    if (config_.tenants.tokens.empty()) return;
-    try {
-        read_tokens();
-    } catch (const std::exception& why) {
-        tokens_not_read_.add();
-        tokens_old_ = true;
-        log_error(*log_, "tokens not read; those before stay in effect", {{"why", why.what()}});
-    }
+    if (token_source_) token_source_->reload();
+}
+
+void service::look_at_tokens() {
+    if (token_source_) token_source_->look();
 }
 
 std::string service::notes() const {
-    if (!tokens_old_) return "";
+    if (!token_source_ || !token_source_->is_old()) return "";
     return "tokens: the file could not be read again; those before it changed stay in effect, "
            "revoked ones too\n";
 }
@@ -250,11 +213,7 @@ std::string service::metrics() const {
     if (reconciler_) edge::write(page, reconciler_->counts());
     edge::write(page, relays_->metrics());
     edge::write(page, alerts_->counts());
-    if (!config_.tenants.tokens.empty()) {
-        edge::write(page, edge::token_counts{.read = tokens_read_.get(),
-                                             .not_read = tokens_not_read_.get(),
-                                             .in_effect = tokens_count_});
-    }
+    if (token_source_) edge::write(page, token_source_->counts());
     if (console_ || center_) edge::write(page, security_.counts());
     std::vector<edge::served_counts> listeners;
     if (gateway_) {

@@ -19,6 +19,7 @@
 #include "semel/log.hpp"
 #include "semel/reconciler.hpp"
 #include "semel/runtime.hpp"
+#include "token_source.hpp"
 #include "wiring.hpp"
 
 namespace semel::app {
@@ -31,10 +32,13 @@ public:
 
     // One line for each listener.
     [[nodiscard]] std::string about() const;
-    // Those in effect stay if the file cannot be read.
+    // Those in effect stay if the file cannot be read. By one thread, both.
     void reload_tokens();
+    void look_at_tokens(); // whether the file has changed
     // One more token, until the file of tokens is read again. For a service that has none.
     void allow(std::string_view token, http::grant gives);
+    // Precondition: there is a gateway.
+    [[nodiscard]] std::string gateway_address() const { return gateway_->address().text(); }
     // Where the console is; empty: nowhere.
     [[nodiscard]] std::string console_url() const;
     [[nodiscard]] duration drain_time() const { return config_.server.drain; }
@@ -42,8 +46,6 @@ public:
     [[nodiscard]] edge::drained drain();
 
 private:
-    void read_tokens();
-    void note_changes(const std::vector<config::token_line>& now);
     void start_housekeeping();
     void open_admin();
     [[nodiscard]] std::string admin_url() const;
@@ -58,10 +60,7 @@ private:
     const std::shared_ptr<runtime> timers_; // not shared further; see the center's contract
     store_meters meters_;
     const std::shared_ptr<config::live_tokens> tokens_; // shared with the gateway and the center
-    counter tokens_read_, tokens_not_read_;
-    std::map<std::string, http::grant> tokens_by_id_; // as last read; of who calls reload_tokens()
-    std::atomic<std::size_t> tokens_count_ = 0;
-    std::atomic<bool> tokens_old_ = false; // the last reading has failed
+    std::optional<token_source> token_source_;          // none: no file of tokens
     security_log security_;
     const std::shared_ptr<edge::mismatch_log> mismatches_; // shared with engine, center, console
     std::optional<semel::engine> engine_;

@@ -1,6 +1,8 @@
 // Signals as something that is waited for, instead of something that interrupts.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <initializer_list>
 
@@ -19,6 +21,13 @@ public:
         int got = 0;
         sigwait(&set_, &got);
         return got;
+    }
+
+    // The same, or 0 after `up_to` without one.
+    [[nodiscard]] int next(std::chrono::milliseconds up_to) {
+        const timespec patience{.tv_sec = up_to.count() / 1'000,
+                                .tv_nsec = up_to.count() % 1'000 * 1'000'000};
+        return std::max(0, sigtimedwait(&set_, nullptr, &patience));
     }
 
     // From here on they do what they usually do: a second one ends the process at once. SIGHUP only

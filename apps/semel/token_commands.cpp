@@ -55,7 +55,9 @@ void make(const token_arguments& with) {
                                   .comment = with.comment};
     if (auto done = config::append_token(with.file, line); !done) refuse(done.error());
     std::cout << token << '\n';
-    std::cerr << "This is the only time the token is shown. Its id is " << line.id() << ".\n";
+    std::cerr << "This is the only time the token is shown. Its id is " << line.id()
+              << ". A running server that has " << with.file
+              << " takes the token within seconds.\n";
 }
 
 void list(const token_arguments& with) {
@@ -73,7 +75,7 @@ void revoke(const token_arguments& with) {
     const auto gone = config::revoke_token(with.file, with.id);
     if (!gone) refuse(gone.error());
     if (*gone == 0) throw usage_error("no token has the id " + with.id);
-    std::cout << "revoked: a running server forgets it on SIGHUP\n";
+    std::cout << "revoked: a running server refuses it within seconds\n";
 }
 
 } // namespace

@@ -36,6 +36,7 @@ enum class errc {
     unsupported,        // this driver or mode cannot do that
     stopped,            // the engine or store is shutting down
     transaction_broken, // the work itself ended or changed the transaction it ran in
+    address_in_use,     // another process listens there
     internal,           // a native error without a better name; see detail
 };
 

@@ -20,6 +20,7 @@ std::string_view name(errc code) {
     case errc::unsupported: return "unsupported";
     case errc::stopped: return "stopped";
     case errc::transaction_broken: return "transaction_broken";
+    case errc::address_in_use: return "address_in_use";
     case errc::internal: return "internal";
     }
     return "internal";

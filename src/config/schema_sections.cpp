@@ -150,7 +150,7 @@ fields tenants_fields(tenants_section& to) {
                                 "\"10.0.0.0/8\""},
                     to.trusted),
         path_field({"tokens", "file of `semel token`; needed by the center and by source "
-                              "\"tokens\". Read again on SIGHUP"},
+                              "\"tokens\". Read again when it changes, and on SIGHUP"},
                    to.tokens),
         text_field({"token_header", "where clients send their token (source \"tokens\"): "
                                     "`Authorization: Bearer …`, or the token alone in another "

@@ -198,5 +198,12 @@ TEST_F(Refusals, ALowerLimitIsNoMistake) {
                 HasSubstr("result_bytes_max = \"4KiB\""));
 }
 
+TEST_F(Refusals, ServeWithoutAFileSaysHowToMakeOne) {
+    const tool_run run = run_tool({"serve", "--config", config()});
+
+    expect_refused(run);
+    EXPECT_THAT(run.err, AllOf(HasSubstr("semel config init"), HasSubstr("semel serve --demo")));
+}
+
 } // namespace
 } // namespace semel::test::refusals_cli

@@ -344,12 +344,9 @@ class Trial(unittest.TestCase):
         self.assertTrue(eventually(
             lambda: 'semel_outbox_delivered_total{relay="1"} 1\n' in self.metrics()))
 
-    def test_tokens_come_and_go_on_sighup(self):
-        token = self.semel.token("bolt", "use")
+    def test_tokens_come_and_go_by_themselves(self):
         begin = {"operation": "PAY", "key": "t"}
-        self.assertEqual(self.semel.center("/v1/begin", begin, token).status, 401)
-
-        self.semel.process.send_signal(signal.SIGHUP)
+        token = self.semel.token("bolt", "use")
         self.assertTrue(eventually(
             lambda: self.semel.center("/v1/begin", begin, token).status != 401))
         listed = subprocess.run([SEMEL, "token", "list", "--tokens", self.semel.tokens], check=True,
@@ -357,11 +354,16 @@ class Trial(unittest.TestCase):
         identity = next(line.split()[0] for line in listed.splitlines() if " bolt " in line)
         subprocess.run([SEMEL, "token", "revoke", identity, "--tokens", self.semel.tokens],
                        check=True, capture_output=True)
-        self.semel.process.send_signal(signal.SIGHUP)
 
         self.assertTrue(eventually(
             lambda: self.semel.center("/v1/begin", begin, token).status == 401))
         self.assertEqual(self.semel.center("/v1/records/PAY/none").status, 404)
+
+    def test_sighup_reads_the_tokens_again(self):
+        before = 'semel_tokens_read_total{outcome="ok"} 1\n'
+        self.assertTrue(eventually(lambda: before in self.metrics()), self.metrics())
+        self.semel.process.send_signal(signal.SIGHUP)
+        self.assertTrue(eventually(lambda: before.replace("1", "2") in self.metrics()))
 
     def test_an_operation_that_is_not_configured_can_be_refused(self):
         begin = {"operation": "PYA", "key": "o"}
@@ -376,6 +378,17 @@ class Trial(unittest.TestCase):
         self.assertEqual(
             self.semel.center("/v1/begin", {"operation": "PAY", "key": "o"}).status, 200)
 
+    def test_an_address_that_another_process_has_is_named(self):
+        address = self.semel.urls["gateway"].split("//")[1]
+        other = subprocess.run([SEMEL, "gateway", "--listen", address, "--upstream",
+                                "http://127.0.0.1:1", "--store", "memory:", "--single-tenant",
+                                "--principal", "shared"],
+                               capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual(other.returncode, 1)
+        self.assertEqual(other.stderr.count("\n"), 1)
+        self.assertIn(f"semel: address_in_use: cannot listen on {address}: ", other.stderr)
+        self.assertIn("listen on another port", other.stderr)
+
     def test_tokens_that_cannot_be_read_again_are_noticed(self):
         def ready():
             return call(self.semel.urls["admin"] + "/ready").body.decode()
@@ -386,14 +399,12 @@ class Trial(unittest.TestCase):
         with open(self.semel.tokens, "w", encoding="utf-8") as file:
             file.write("nonsense\n")
 
-        self.semel.process.send_signal(signal.SIGHUP)
         self.assertTrue(eventually(lambda: "tokens: the file could not be read" in ready()))
         self.assertIn('semel_tokens_read_total{outcome="failed"} 1\n', self.metrics())
         self.assertEqual(self.semel.center("/v1/records/PAY/none").status, 404)
 
         with open(self.semel.tokens, "w", encoding="utf-8") as file:
             file.write(good)
-        self.semel.process.send_signal(signal.SIGHUP)
         self.assertTrue(eventually(lambda: ready() == "ready\n"))
 
     def test_who_came_in_is_counted(self):
@@ -472,6 +483,48 @@ class Trial(unittest.TestCase):
             if name.startswith("records.db"):
                 with open(os.path.join(self.folder.name, name), "rb") as file:
                     self.assertNotIn(b'{"order": 1}', file.read())
+
+
+class Demo(unittest.TestCase):
+    def start(self, *options):
+        """A running demo and the lines it begins with, up to its token."""
+        folder = tempfile.TemporaryDirectory(prefix="semel-demo-")
+        self.addCleanup(folder.cleanup)
+        process = subprocess.Popen([SEMEL, "serve", "--demo", folder.name + "/demo.db", *options],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait, PATIENCE)
+        self.addCleanup(process.terminate)
+        said = ""
+        for line in process.stdout:
+            said += line
+            if line.startswith("  semel_"):
+                break
+        return said
+
+    def test_a_port_that_is_taken_does_not_end_the_first_try(self):
+        with socket.socket() as other:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                other.bind(("127.0.0.1", 7070))
+                other.listen()
+            except OSError:
+                pass # another process has it: that will do
+            said = self.start()
+
+        self.assertIn("another process listens on port 7070; this is 127.0.0.1:", said)
+        address = re.search(r"gateway http://([^,]+),", said).group(1)
+        self.assertNotEqual(address, "127.0.0.1:7070")
+        self.assertIn(f"curl -i http://{address}/orders", said)
+        self.assertEqual(call(f"http://{address}/").status, 200)
+        console = re.search(r"console (http://\S+)", said).group(1)
+        self.assertEqual(call(console).status, 200)
+
+    def test_the_port_can_be_named(self):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            address = "127.0.0.1:%d" % other.getsockname()[1]
+        self.assertIn(f"gateway http://{address}, ", self.start("--listen", address))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,13 @@ namespace semel::edge {
 namespace {
 
 failure cannot_listen(const host_port& at, const error_code& why) {
-    return {.code = errc::invalid_argument,
-            .detail = "cannot listen on " + at.text() + ": " + why.message()};
+    const std::string what = "cannot listen on " + at.text() + ": ";
+    if (why == asio::error::address_in_use) {
+        return {.code = errc::address_in_use,
+                .detail = what + "another process listens there. End that process, or listen on "
+                                 "another port (port 0 takes a free one)"};
+    }
+    return {.code = errc::invalid_argument, .detail = what + why.message()};
 }
 
 // The one place where the server says no without a word: for a client there is nothing to read it.

@@ -14,7 +14,7 @@ constexpr errc all_codes[]{errc::invalid_argument, errc::limit_exceeded, errc::u
                            errc::read_only,        errc::no_space,       errc::overloaded,
                            errc::unavailable,      errc::timed_out,      errc::conflict,
                            errc::corrupt,          errc::unsupported,    errc::transaction_broken,
-                           errc::stopped,          errc::internal};
+                           errc::stopped,          errc::address_in_use, errc::internal};
 
 failure lost() {
     return {.code = errc::unavailable, .possible = effect::unknown, .detail = "connection reset"};
