@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "databases/redis/client/opening.hpp"
 #include "nats/nats.hpp"
 #include "semel/stores/redis.hpp"
-#include "stores/redis/opening.hpp"
 
 namespace semel::bench {
 

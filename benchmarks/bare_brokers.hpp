@@ -7,7 +7,7 @@
 #include <string>
 
 #include "bench.hpp"
-#include "stores/redis/link.hpp"
+#include "databases/redis/client/link.hpp"
 
 namespace semel::bench {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "databases/mysql/store/statements.hpp"
+#include "databases/mysql/transaction/transaction_texts.hpp"
 #include "semel/record.hpp"
-#include "stores/mysql/statements.hpp"
-#include "stores/mysql/transaction_texts.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

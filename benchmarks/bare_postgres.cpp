@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "stores/postgres/row.hpp"
+#include "databases/postgres/store/row.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

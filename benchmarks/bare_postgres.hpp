@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bench.hpp"
-#include "stores/postgres/rounds.hpp"
-#include "stores/postgres/session.hpp"
+#include "databases/postgres/store/rounds.hpp"
+#include "databases/postgres/store/session.hpp"
 
 namespace semel::bench {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "databases/sqlite/store/row.hpp"
+#include "databases/sqlite/store/statements.hpp"
 #include "semel/stores/sqlite.hpp"
-#include "stores/sqlite/row.hpp"
-#include "stores/sqlite/statements.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "bench.hpp"
+#include "databases/sqlite/client/connection.hpp"
 #include "semel/record.hpp"
-#include "stores/sqlite/connection.hpp"
 
 namespace semel::bench {
 

@@ -1,6 +1,6 @@
 #include "postgres_scripts.hpp"
 
-#include "stores/postgres/transaction_texts.hpp"
+#include "databases/postgres/transaction/transaction_texts.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "stores/redis/keys.hpp"
-#include "stores/redis/opening.hpp"
-#include "stores/redis/record_codec.hpp"
-#include "stores/redis/scripts.hpp"
+#include "databases/redis/client/keys.hpp"
+#include "databases/redis/client/opening.hpp"
+#include "databases/redis/client/scripts.hpp"
+#include "databases/redis/store/record_codec.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "bench.hpp"
+#include "databases/redis/client/link.hpp"
 #include "semel/stores/redis.hpp"
-#include "stores/redis/link.hpp"
 
 namespace semel::bench {
 

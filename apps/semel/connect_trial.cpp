@@ -7,10 +7,10 @@
 
 #include "base/shown_url.hpp"
 #include "config/token_file.hpp"
+#include "databases/redis/client/opening.hpp"
 #include "open/targets.hpp"
 #include "semel/outbox/open.hpp"
 #include "semel/outbox/sinks.hpp"
-#include "stores/redis/opening.hpp"
 #include "wiring.hpp"
 
 namespace semel::app {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "consumer/stream_entry.hpp"
+#include "databases/redis/client/errors.hpp"
+#include "databases/redis/client/link.hpp"
+#include "databases/redis/client/opening.hpp"
 #include "open/targets.hpp"
-#include "stores/redis/errors.hpp"
-#include "stores/redis/link.hpp"
-#include "stores/redis/opening.hpp"
 
 namespace semel::consumer {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "consumer/source.hpp"
-#include "stores/redis/resp.hpp"
+#include "databases/redis/client/resp.hpp"
 
 namespace semel::consumer {
 

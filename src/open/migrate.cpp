@@ -1,10 +1,10 @@
 #include <filesystem>
 
+#include "databases/sqlite/client/connection.hpp"
+#include "databases/sqlite/client/schema.hpp"
 #include "open/targets.hpp"
 #include "open/url.hpp"
 #include "semel/open.hpp"
-#include "stores/sqlite/connection.hpp"
-#include "stores/sqlite/schema.hpp"
 
 namespace semel {
 

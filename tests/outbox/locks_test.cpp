@@ -1,12 +1,12 @@
 // What claims lock and how they find their rows.
 #include <gmock/gmock.h>
 
-#include "outbox/mysql/texts.hpp"
+#include "databases/mysql/client/schema.hpp"
+#include "databases/mysql/outbox/texts.hpp"
+#include "databases/postgres/outbox/statements.hpp"
+#include "databases/postgres/store/session.hpp"
+#include "databases/sqlite/outbox/table.hpp"
 #include "outbox/places.hpp"
-#include "outbox/postgres/statements.hpp"
-#include "outbox/sqlite/table.hpp"
-#include "stores/mysql/schema.hpp"
-#include "stores/postgres/session.hpp"
 
 namespace semel::outbox {
 namespace {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "databases/redis/client/link.hpp"
 #include "semel/stores/redis.hpp"
-#include "stores/redis/link.hpp"
 
 namespace semel::test {
 

@@ -126,10 +126,13 @@ class Tidy(unittest.TestCase):
         self.check_layer("src/base/sub/a.cpp", '"core/x.hpp"', (1, "layer"))
         self.check_layer("src/core/a.cpp", '"semel/result.hpp"')
         self.check_layer("src/core/a.cpp", '"semel/store.hpp"', (1, "layer"))
-        self.check_layer("src/engine/a.cpp", '"stores/sqlite/x.hpp"', (1, "layer"))
+        self.check_layer("src/engine/a.cpp", '"databases/sqlite/client/x.hpp"', (1, "layer"))
         self.check_layer("src/engine/a.cpp", "<semel/stores/sqlite.hpp>", (1, "layer"))
-        self.check_layer("src/stores/sqlite/a.cpp", '"stores/memory/x.hpp"', (1, "layer"))
-        self.check_layer("src/open/a.cpp", '"stores/memory/x.hpp"')
+        self.check_layer("src/databases/sqlite/client/a.cpp", '"store/memory/x.hpp"', (1, "layer"))
+        self.check_layer("src/databases/sqlite/client/a.cpp", '"databases/sqlite/store/x.hpp"',
+                         (1, "layer"))
+        self.check_layer("src/databases/sqlite/store/a.cpp", '"databases/sqlite/client/x.hpp"')
+        self.check_layer("src/open/a.cpp", '"store/memory/x.hpp"')
         self.check_layer("include/semel/record.hpp", '"semel/engine.hpp"', (2, "layer"))
         self.check_layer("src/nowhere/a.cpp", "<vector>", (1, "layer"))
 

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "databases/redis/client/errors.hpp"
+#include "databases/redis/client/link.hpp"
+#include "databases/redis/client/opening.hpp"
 #include "open/targets.hpp"
 #include "outbox/sinks/name_pattern.hpp"
 #include "outbox/sinks/per_key.hpp"
 #include "outbox/sinks/stream_fields.hpp"
-#include "stores/redis/errors.hpp"
-#include "stores/redis/link.hpp"
-#include "stores/redis/opening.hpp"
 
 namespace semel::outbox {
 

@@ -3,8 +3,8 @@
 #include <utility>
 #include <variant>
 
+#include "databases/redis/client/socket.hpp"
 #include "semel/assert.hpp"
-#include "stores/redis/socket.hpp"
 
 namespace semel::outbox {
 

@@ -8,13 +8,13 @@
 #include <string>
 
 #include "base/home_process.hpp"
+#include "databases/redis/client/tls.hpp"
 #include "edge/wire/address.hpp"
 #include "edge/wire/response_parser.hpp"
 #include "outbox/sinks/webhook_request.hpp"
 #include "semel/result.hpp"
 #include "semel/stores/redis.hpp"
 #include "semel/time.hpp"
-#include "stores/redis/tls.hpp"
 
 namespace semel::outbox {
 

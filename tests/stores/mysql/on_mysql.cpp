@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "stores/mysql/session.hpp"
+#include "databases/mysql/store/session.hpp"
 #include "support/mysql_server.hpp"
 
 namespace semel {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <string>
 
+#include "databases/mysql/store/row.hpp"
+#include "databases/mysql/store/statements.hpp"
 #include "mysql_fixture.hpp"
-#include "stores/mysql/row.hpp"
-#include "stores/mysql/statements.hpp"
 
 namespace semel {
 

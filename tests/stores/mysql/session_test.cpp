@@ -1,12 +1,12 @@
 // What a session relies on is set, whatever the server and its users' defaults say.
-#include "stores/mysql/session.hpp"
+#include "databases/mysql/store/session.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <iostream>
 
-#include "stores/mysql/caller_connection.hpp"
+#include "databases/mysql/transaction/caller_connection.hpp"
 #include "support/mysql_server.hpp"
 #include "support/tcp_proxy.hpp"
 

@@ -2,9 +2,9 @@
 // statistics.
 #include <gmock/gmock.h>
 
+#include "databases/postgres/store/session.hpp"
+#include "databases/postgres/transaction/transaction_texts.hpp"
 #include "postgres_fixture.hpp"
-#include "stores/postgres/session.hpp"
-#include "stores/postgres/transaction_texts.hpp"
 
 namespace semel {
 namespace {

@@ -1,5 +1,5 @@
 // What a session relies on is set, whatever the server, role or URL say.
-#include "stores/postgres/session.hpp"
+#include "databases/postgres/store/session.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "stores/redis/errors.hpp"
-#include "stores/redis/keys.hpp"
+#include "databases/redis/client/errors.hpp"
+#include "databases/redis/client/keys.hpp"
 #include "support/redis_server.hpp"
 
 namespace semel {

@@ -6,10 +6,10 @@
 #include <latch>
 #include <thread>
 
+#include "databases/redis/client/scripts.hpp"
+#include "databases/redis/client/socket.hpp"
 #include "redis_fixture.hpp"
 #include "semel/engine.hpp"
-#include "stores/redis/scripts.hpp"
-#include "stores/redis/socket.hpp"
 
 namespace semel {
 namespace {

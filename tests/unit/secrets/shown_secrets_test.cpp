@@ -10,10 +10,10 @@
 
 #include "base/shown_url.hpp"
 #include "config/load.hpp"
+#include "databases/postgres/client/target.hpp"
 #include "nats/nats.hpp"
 #include "open/targets.hpp"
 #include "semel/outbox/sinks.hpp"
-#include "stores/postgres/target.hpp"
 
 namespace semel {
 namespace {

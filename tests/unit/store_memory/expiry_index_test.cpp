@@ -1,4 +1,4 @@
-#include "stores/memory/expiry_index.hpp"
+#include "store/memory/expiry_index.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "stores/memory/stripe.hpp"
+#include "store/memory/stripe.hpp"
 
 #include <gtest/gtest.h>
 

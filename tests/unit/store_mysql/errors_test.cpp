@@ -1,4 +1,4 @@
-#include "stores/mysql/errors.hpp"
+#include "databases/mysql/client/errors.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "stores/mysql/literal.hpp"
+#include "databases/mysql/client/literal.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "stores/mysql/row.hpp"
+#include "databases/mysql/store/row.hpp"
 
 #include <gtest/gtest.h>
 

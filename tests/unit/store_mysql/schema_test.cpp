@@ -1,4 +1,4 @@
-#include "stores/mysql/schema.hpp"
+#include "databases/mysql/client/schema.hpp"
 
 #include <gtest/gtest.h>
 

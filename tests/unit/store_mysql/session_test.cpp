@@ -1,4 +1,4 @@
-#include "stores/mysql/session.hpp"
+#include "databases/mysql/store/session.hpp"
 
 #include <gtest/gtest.h>
 

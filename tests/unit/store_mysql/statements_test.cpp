@@ -1,8 +1,8 @@
-#include "stores/mysql/statements.hpp"
+#include "databases/mysql/store/statements.hpp"
 
 #include <gtest/gtest.h>
 
-#include "stores/mysql/row.hpp"
+#include "databases/mysql/store/row.hpp"
 
 namespace semel::mysql {
 namespace {

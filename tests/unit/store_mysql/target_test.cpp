@@ -1,4 +1,4 @@
-#include "stores/mysql/target.hpp"
+#include "databases/mysql/client/target.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "stores/postgres/batch_rows.hpp"
+#include "databases/postgres/store/batch_rows.hpp"
 
 #include <gtest/gtest.h>
 

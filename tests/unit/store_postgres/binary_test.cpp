@@ -1,4 +1,4 @@
-#include "stores/postgres/binary.hpp"
+#include "databases/postgres/client/binary.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "stores/postgres/errors.hpp"
+#include "databases/postgres/client/errors.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "stores/postgres/places.hpp"
+#include "databases/postgres/store/places.hpp"
 
 #include <gtest/gtest.h>
 

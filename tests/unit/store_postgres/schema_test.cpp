@@ -1,4 +1,4 @@
-#include "stores/postgres/schema.hpp"
+#include "databases/postgres/client/schema.hpp"
 
 #include <gtest/gtest.h>
 

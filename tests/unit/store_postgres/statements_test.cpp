@@ -1,4 +1,4 @@
-#include "stores/postgres/statements.hpp"
+#include "databases/postgres/store/statements.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "stores/postgres/schema.hpp"
-#include "stores/postgres/transaction_texts.hpp"
+#include "databases/postgres/client/schema.hpp"
+#include "databases/postgres/transaction/transaction_texts.hpp"
 
 namespace semel::postgres {
 namespace {

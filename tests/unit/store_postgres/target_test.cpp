@@ -1,4 +1,4 @@
-#include "stores/postgres/target.hpp"
+#include "databases/postgres/client/target.hpp"
 
 #include <gtest/gtest.h>
 

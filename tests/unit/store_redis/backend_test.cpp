@@ -1,10 +1,10 @@
 // Batches against a scripted server: what is asked, what the answers mean, and what is in doubt.
-#include "stores/redis/backend.hpp"
+#include "databases/redis/store/backend.hpp"
 
 #include <gmock/gmock.h>
 
+#include "databases/redis/store/record_codec.hpp"
 #include "scripted_transport.hpp"
-#include "stores/redis/record_codec.hpp"
 
 namespace semel::redis {
 namespace {

@@ -1,4 +1,4 @@
-#include "stores/redis/errors.hpp"
+#include "databases/redis/client/errors.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,9 +4,9 @@
 
 #include <stdexcept>
 
+#include "databases/redis/front/front_lane.hpp"
+#include "databases/redis/store/backend.hpp"
 #include "scripted_transport.hpp"
-#include "stores/redis/backend.hpp"
-#include "stores/redis/front_lane.hpp"
 #include "support/failing_memory.hpp"
 
 namespace semel::redis {

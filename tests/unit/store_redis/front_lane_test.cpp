@@ -1,13 +1,13 @@
 // The lane of a front against a scripted server: order on one record, and calls from answers.
-#include "stores/redis/front_lane.hpp"
+#include "databases/redis/front/front_lane.hpp"
 
 #include <gmock/gmock.h>
 
 #include <future>
 #include <latch>
 
+#include "databases/redis/client/scripts.hpp"
 #include "scripted_transport.hpp"
-#include "stores/redis/scripts.hpp"
 
 namespace semel::redis {
 namespace front_lane_test {

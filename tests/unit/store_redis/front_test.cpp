@@ -1,9 +1,9 @@
 // What a front's entries look like as bytes, what it asks, and what the answers mean.
 #include <gmock/gmock.h>
 
-#include "stores/redis/front_codec.hpp"
-#include "stores/redis/front_task.hpp"
-#include "stores/redis/scripts.hpp"
+#include "databases/redis/client/scripts.hpp"
+#include "databases/redis/front/front_codec.hpp"
+#include "databases/redis/front/front_task.hpp"
 #include "unit/store_redis/scripted_transport.hpp"
 
 namespace semel::redis {

@@ -1,4 +1,4 @@
-#include "stores/redis/keys.hpp"
+#include "databases/redis/client/keys.hpp"
 
 #include <gtest/gtest.h>
 

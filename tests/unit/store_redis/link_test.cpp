@@ -1,4 +1,4 @@
-#include "stores/redis/link.hpp"
+#include "databases/redis/client/link.hpp"
 
 #include <gmock/gmock.h>
 

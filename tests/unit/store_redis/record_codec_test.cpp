@@ -1,4 +1,4 @@
-#include "stores/redis/record_codec.hpp"
+#include "databases/redis/store/record_codec.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "stores/redis/resp.hpp"
+#include "databases/redis/client/resp.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "databases/redis/client/link.hpp"
 #include "semel/stores/redis.hpp"
-#include "stores/redis/link.hpp"
 
 namespace semel::redis {
 

@@ -1,11 +1,11 @@
 // Searches against a scripted server: what SCAN may do between two pages.
-#include "stores/redis/search.hpp"
+#include "databases/redis/store/search.hpp"
 
 #include <gtest/gtest.h>
 
+#include "databases/redis/client/keys.hpp"
+#include "databases/redis/store/record_codec.hpp"
 #include "scripted_transport.hpp"
-#include "stores/redis/keys.hpp"
-#include "stores/redis/record_codec.hpp"
 
 namespace semel::redis {
 namespace {

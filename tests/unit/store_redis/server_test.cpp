@@ -1,4 +1,4 @@
-#include "stores/redis/server.hpp"
+#include "databases/redis/client/server.hpp"
 
 #include <gmock/gmock.h>
 

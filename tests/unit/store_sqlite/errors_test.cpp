@@ -1,4 +1,4 @@
-#include "stores/sqlite/errors.hpp"
+#include "databases/sqlite/client/errors.hpp"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

@@ -1,8 +1,8 @@
 // Memory that runs out once, at every step of a batch.
 #include <vector>
 
+#include "databases/sqlite/store/backend.hpp"
 #include "sqlite_fixture.hpp"
-#include "stores/sqlite/backend.hpp"
 #include "support/failing_memory.hpp"
 
 namespace semel::sqlite {

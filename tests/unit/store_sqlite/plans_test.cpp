@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "databases/sqlite/store/statements.hpp"
 #include "sqlite_fixture.hpp"
-#include "stores/sqlite/statements.hpp"
 
 namespace semel {
 namespace {

@@ -7,10 +7,10 @@
 #include <thread>
 #include <vector>
 
+#include "databases/sqlite/client/schema.hpp"
 #include "semel/engine.hpp"
 #include "semel/transaction/sqlite.hpp"
 #include "sqlite_fixture.hpp"
-#include "stores/sqlite/schema.hpp"
 
 namespace semel {
 namespace {

@@ -1,4 +1,4 @@
-#include "stores/sqlite/schema.hpp"
+#include "databases/sqlite/client/schema.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "stores/sqlite/write_gate.hpp"
+#include "databases/sqlite/client/write_gate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,50 @@
+// The tables and their versions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "databases/postgres/client/connection.hpp"
+#include "semel/migrate.hpp"
+#include "semel/result.hpp"
+#include "semel/time.hpp"
+
+namespace semel::postgres {
+
+// One file of sql/postgres, in order: the n-th makes version n.
+struct migration {
+    std::string_view name;
+    std::string_view text;
+};
+
+[[nodiscard]] std::span<const migration> migrations();
+
+// SQL is written with the prefix `semel_`; this puts the configured one in its place.
+[[nodiscard]] std::string with_prefix(std::string_view sql, std::string_view prefix);
+
+// Lower-case letters, digits and underscores, not starting with a digit, at most 32.
+[[nodiscard]] bool valid_prefix(std::string_view prefix);
+
+// The version of the tables, 0 if there are none. Writes nothing.
+[[nodiscard]] result<std::int64_t> schema_version(connection& on, std::string_view prefix,
+                                                  local_time deadline);
+
+// The same in steps: 0 if the tables are not there, else their version; and the number asked for.
+[[nodiscard]] std::string tables_there_text(std::string_view prefix);
+[[nodiscard]] std::string version_text(std::string_view prefix);
+[[nodiscard]] std::int64_t number_in(const rows& got); // 0: no row
+
+// schema_missing and schema_newer, unless the tables are just those this semel knows.
+[[nodiscard]] result<void> check_schema(connection& on, std::string_view prefix,
+                                        local_time deadline);
+
+// The same for a version that is known already.
+[[nodiscard]] result<void> check_version(std::int64_t found, std::string_view prefix);
+
+// Brings the tables up to date, or only says how. Safe against others that do the same.
+[[nodiscard]] result<migration_report> migrate(connection& on, std::string_view prefix,
+                                               migrate_mode mode, local_time deadline);
+
+} // namespace semel::postgres

@@ -1,0 +1,36 @@
+#include "databases/postgres/store/places.hpp"
+
+#include <algorithm>
+
+#include "semel/assert.hpp"
+
+namespace semel::postgres {
+
+namespace {
+
+// Keepers renew after a third.
+constexpr int parts_of_a_lease = 4;
+
+} // namespace
+
+void places::remember(const claim& by, std::string_view place, duration lease) {
+    shelf& all = shelf_of(by);
+    slot& to = *std::min_element(all.begin(), all.end(), [](const slot& one, const slot& other) {
+        return one.until < other.until;
+    });
+    SEMEL_ASSERT(place.size() == to.place.size());
+    to.by = by;
+    std::copy(place.begin(), place.end(), to.place.begin());
+    to.until = local_clock::now() + lease / parts_of_a_lease;
+}
+
+std::string_view places::take(const claim& by) {
+    shelf& all = shelf_of(by);
+    const auto at =
+        std::find_if(all.begin(), all.end(), [&](const slot& one) { return one.by == by; });
+    if (at == all.end() || local_clock::now() >= at->until) return {};
+    at->until = local_time::min();
+    return {at->place.data(), at->place.size()};
+}
+
+} // namespace semel::postgres

@@ -1,0 +1,100 @@
+// Pipelining for a front: take all that is waiting, ask it in one round trip, answer each in turn.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "databases/redis/client/link.hpp"
+#include "databases/redis/front/front_task.hpp"
+#include "semel/tiered.hpp"
+#include "store/waiting_rooms.hpp"
+
+namespace semel::redis {
+
+// What must be forgotten and could not be: nothing else is asked of the server before that.
+class front_debts {
+public:
+    explicit front_debts(std::string pattern) : pattern_(std::move(pattern)) {}
+
+    [[nodiscard]] bool any() const { return all_ || !keys_.empty(); }
+    void add(const std::string& key);
+    void add_all() { all_ = true; }
+    [[nodiscard]] result<void> pay(link& on);
+
+private:
+    [[nodiscard]] result<void> pay_all(link& on);
+
+    const std::string pattern_; // of every key of the front
+    std::set<std::string> keys_;
+    bool all_ = false;
+};
+
+struct front_lane_options {
+    link_options link = {};
+    std::string pattern = {};
+    redis_wake wake = redis_wake::publish;
+    std::size_t queue_max = 65'536;
+    std::size_t batch_max = 256;
+};
+
+// Thread-safe. A blocking caller that finds the lane idle leads: it runs the batch itself. The
+// lane's own thread serves all other callers. The thread that leads gives the answers in the order
+// of the commands, before the next batch. A call from such an answer does not wait, and fails.
+class front_lane {
+public:
+    explicit front_lane(front_lane_options options);
+    ~front_lane();
+
+    void submit(std::string key, front_command what, front_completion done);
+    [[nodiscard]] result<front_sight> call(std::string key, front_command what);
+    void clear();
+
+private:
+    struct ticket;
+
+    [[nodiscard]] bool admit(const ticket& one) const;
+    void lead(std::unique_lock<std::mutex>& lock);
+    void pass_on();
+    void run();
+
+    // Called by the thread that leads.
+    void take_batch();
+    void execute(std::span<ticket* const> batch);
+    [[nodiscard]] result<void> ask(std::span<ticket* const> batch);
+    [[nodiscard]] result<void> exchange(std::span<ticket* const> batch);
+    void give_up(std::span<ticket* const> batch, const failure& why);
+    static void answer(std::span<ticket* const> batch);
+
+    // Constant after construction.
+    const std::size_t queue_max_;
+    const std::size_t batch_max_;
+    const redis_wake wake_;
+
+    // Owned by the thread that leads.
+    link on_;
+    front_debts debts_;
+    std::string requests_;
+    std::vector<ticket*> batch_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    // Guarded by mutex_.
+    waiting_rooms rooms_;
+    std::deque<ticket*> queue_;
+    bool leading_ = false;
+    bool owes_ = false;
+    bool clearing_ = false;
+    bool stopping_ = false;
+
+    std::thread thread_;
+};
+
+} // namespace semel::redis

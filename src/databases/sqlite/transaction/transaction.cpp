@@ -1,0 +1,344 @@
+#include "semel/transaction/sqlite.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "databases/sqlite/client/connection.hpp"
+#include "databases/sqlite/client/schema.hpp"
+#include "databases/sqlite/store/backend.hpp"
+#include "databases/sqlite/store/record_rows.hpp"
+#include "databases/sqlite/store/statements.hpp"
+#include "semel/assert.hpp"
+
+namespace semel {
+
+namespace {
+
+using sqlite::query;
+
+failure refused(errc code, std::string detail) {
+    return {.code = code, .possible = effect::none, .detail = "sqlite: " + std::move(detail)};
+}
+
+failure broken(std::string detail) {
+    return refused(errc::transaction_broken, std::move(detail));
+}
+
+result<std::string> ask(sqlite::connection& on, std::string_view sql) {
+    auto made = on.prepare(sql);
+    if (!made) return std::move(made).error();
+    query run{*made};
+    const auto stepped = run.step();
+    if (!stepped) return stepped.error();
+    if (*stepped == query::step_result::done) return std::string{};
+    return std::string{run.bytes(0)};
+}
+
+// Takes the connection's lock time-out away for a moment. A busy handler of the application's own
+// cannot be put back, so that one stays in force.
+class no_lock_timeout {
+public:
+    explicit no_lock_timeout(sqlite::connection& on) : db_(on.native()) {
+        const auto set = ask(on, "PRAGMA busy_timeout");
+        if (set && !set->empty()) before_ = std::stoi(*set);
+        if (before_ > 0) sqlite3_busy_timeout(db_, 0);
+    }
+    no_lock_timeout(const no_lock_timeout&) = delete;
+    no_lock_timeout& operator=(const no_lock_timeout&) = delete;
+    ~no_lock_timeout() {
+        if (before_ > 0) sqlite3_busy_timeout(db_, before_);
+    }
+
+private:
+    sqlite3* const db_;
+    int before_ = 0;
+};
+
+} // namespace
+
+class sqlite_transaction::state {
+public:
+    state(sqlite3* handle, sqlite_transaction_options options)
+        : options_(std::move(options)), db_(handle), on_(sqlite::connection::borrow(handle)) {
+        SEMEL_ASSERT(handle != nullptr);
+    }
+
+    [[nodiscard]] bool left_home() const { return home_.left(); }
+    [[nodiscard]] bool open() const { return sqlite3_get_autocommit(db_) == 0; }
+    [[nodiscard]] const void* handle() const { return db_; }
+    [[nodiscard]] std::string_view tables() const { return options_.table_prefix; }
+
+    // What both ways in have in common.
+    result<void> prepare();
+    result<void> begin(on_locked locked);
+    result<void> promote();
+    result<locked_record> lock(const record_id& id);
+    result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence);
+    void leave(const record_id& id);
+    result<void> commit();
+    void rollback();
+
+private:
+    // A key this transaction has locked. The savepoint vanishes with the transaction, so that one
+    // which was ended and begun anew by the work is noticed.
+    // Savepoint `inner` is there as long as the transaction is; what lies behind `outer` can be
+    // undone.
+    struct held_key {
+        record_id id;
+        std::string outer;
+        std::string inner;
+    };
+
+    result<void> check_work_left(const held_key& key);
+    result<void> check_settings();
+    result<void> retry(const std::string& sql, duration patience);
+    [[nodiscard]] std::optional<held_key> take_held(const record_id& id);
+    result<void> write(const held_key& key, const record& after, std::uint64_t seen_fence);
+
+    const home_process home_;
+    const sqlite_transaction_options options_;
+    sqlite3* const db_;
+    const std::unique_ptr<sqlite::connection> on_;
+    std::unique_ptr<sqlite::record_rows> rows_;
+    std::vector<held_key> held_;
+};
+
+// ---- the way in ---------------------------------------------------------------------------------
+
+result<void> sqlite_transaction::state::prepare() {
+    if (auto sound = check_settings(); !sound) return sound;
+    if (rows_ != nullptr) return {};
+    if (!sqlite::valid_prefix(options_.table_prefix)) {
+        return refused(errc::invalid_argument,
+                       "'" + options_.table_prefix + "' is not a table prefix");
+    }
+    const char* const file = sqlite3_db_filename(db_, "main");
+    if (auto own = sqlite::check_not_inherited(file == nullptr ? "" : file); !own) return own;
+    const auto version = sqlite::schema_version(*on_, options_.table_prefix);
+    if (!version) return version.error();
+    if (*version == 0) {
+        return refused(errc::schema_missing, "the tables are not in this file; open it once as a "
+                                             "store, or run `semel migrate`");
+    }
+    auto rows = sqlite::record_rows::prepare(*on_, sqlite::statement_texts{options_.table_prefix});
+    if (!rows) return std::move(rows).error();
+    rows_ = *std::move(rows);
+    return {};
+}
+
+result<void> sqlite_transaction::state::check_settings() {
+    if (auto in_place = on_->check_in_place(); !in_place) return in_place;
+    const auto synchronous = ask(*on_, "PRAGMA main.synchronous");
+    if (!synchronous) return synchronous.error();
+    if (*synchronous < "2") {
+        return refused(errc::unsupported,
+                       "synchronous is below FULL: a commit could be lost; set PRAGMA "
+                       "synchronous=FULL");
+    }
+    const auto journal = ask(*on_, "PRAGMA main.journal_mode");
+    if (!journal) return journal.error();
+    if (*journal == "off" || *journal == "memory") {
+        return refused(errc::unsupported, "journal_mode is '" + *journal +
+                                              "': a crash could leave half a transaction; use WAL");
+    }
+    const auto attached =
+        ask(*on_, "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')");
+    if (!attached) return attached.error();
+    if (attached->empty()) return {};
+    return refused(errc::unsupported, "'" + *attached +
+                                          "' is attached: a commit over several files is not "
+                                          "atomic; use a connection of its own");
+}
+
+// With a deadline of our own: without a time-out on the connection SQLite gives up at once, and
+// any commit of the store would be a failure here.
+result<void> sqlite_transaction::state::retry(const std::string& sql, duration patience) {
+    const local_time deadline = local_clock::now() + patience;
+    while (true) {
+        auto done = on_->execute(sql);
+        const bool busy = !done && done.error().code == errc::timed_out;
+        if (!busy || local_clock::now() >= deadline) return done;
+        std::this_thread::sleep_for(std::chrono::microseconds{500});
+    }
+}
+
+result<void> sqlite_transaction::state::begin(on_locked locked) {
+    held_.clear();
+    const no_lock_timeout quick{*on_};
+    const bool waits = locked == on_locked::wait;
+    auto begun = retry("BEGIN IMMEDIATE", waits ? options_.lock_wait : options_.lock_answer);
+    if (!begun && !waits && begun.error().code == errc::timed_out) {
+        return refused(errc::conflict, "another transaction is open on the file");
+    }
+    return begun;
+}
+
+// A transaction that has only read becomes a writing one, without writing.
+result<void> sqlite_transaction::state::promote() {
+    if (sqlite3_txn_state(db_, "main") == SQLITE_TXN_WRITE) return {};
+    auto done = on_->execute(sqlite::with_prefix(
+        "UPDATE semel_meta SET value = value WHERE name = ''", options_.table_prefix));
+    if (done || done.error().code != errc::timed_out) return done;
+    // Another transaction writes now, so what was read here is out of date.
+    return refused(errc::conflict, "another transaction is writing; roll back and start with BEGIN "
+                                   "IMMEDIATE");
+}
+
+// ---- the record ---------------------------------------------------------------------------------
+
+result<locked_record> sqlite_transaction::state::lock(const record_id& id) {
+    static std::atomic<std::uint64_t> serial = 0;
+    if (!open()) return broken("the transaction is over before its record was read");
+    if (auto writing = promote(); !writing) return std::move(writing).error();
+    const std::string name = "semel_" + std::to_string(++serial);
+    held_key key{.id = id, .outer = name, .inner = name + "_in"};
+    for (const auto& one : {key.outer, key.inner}) {
+        if (auto set = on_->execute("SAVEPOINT " + one); !set) return std::move(set).error();
+    }
+
+    auto row = rows_->load(id);
+    if (!row) return std::move(row).error();
+    const auto floor = rows_->fence_floor();
+    if (!floor) return floor.error();
+    locked_record seen{.stored = {}, .at = {.now = sqlite::wall_clock(), .fence_floor = *floor}};
+    if (*row) seen.stored = std::move((*row)->it);
+    held_.push_back(std::move(key));
+    return seen;
+}
+
+result<void> sqlite_transaction::state::save(const record_id& id, const record& after,
+                                             std::uint64_t seen_fence) {
+    const auto key = take_held(id);
+    if (!key) return broken("the record was not locked in this transaction");
+    auto left = check_work_left(*key);
+    auto done = left ? write(*key, after, seen_fence) : std::move(left);
+    // Even a caller who commits all the same commits no effect without its record.
+    if (!done) static_cast<void>(on_->execute("ROLLBACK TO " + key->outer));
+    static_cast<void>(on_->execute("RELEASE " + key->outer));
+    return done;
+}
+
+result<void> sqlite_transaction::state::check_work_left(const held_key& key) {
+    const failure ended = broken("the work has ended or rolled back the transaction it ran in");
+    if (!open()) return ended;
+    const auto there = on_->execute("RELEASE " + key.inner);
+    if (there) return {};
+    if (there.error().code != errc::timed_out) return ended;
+    return broken("a statement of the work is not finished; sqlite3_reset or finalize it");
+}
+
+// With all that was locked after it: calls nest.
+std::optional<sqlite_transaction::state::held_key>
+sqlite_transaction::state::take_held(const record_id& id) {
+    const auto at = std::find_if(held_.rbegin(), held_.rend(),
+                                 [&](const held_key& one) { return one.id == id; });
+    if (at == held_.rend()) return std::nullopt;
+    held_key key = std::move(*at);
+    held_.erase(std::next(at).base(), held_.end());
+    return key;
+}
+
+// Its savepoint is gone already if the work has ended the transaction.
+void sqlite_transaction::state::leave(const record_id& id) {
+    const auto key = take_held(id);
+    if (key && open()) static_cast<void>(on_->execute("RELEASE " + key->outer));
+}
+
+result<void> sqlite_transaction::state::write(const held_key& key, const record& after,
+                                              std::uint64_t seen_fence) {
+    const auto now = rows_->load(key.id);
+    if (!now) return now.error();
+    const std::uint64_t fence = *now ? (*now)->it.holder.fence : 0;
+    if (fence != seen_fence) return broken("the work has changed its own record");
+    if (*now) return rows_->save(**now, after);
+    const auto inserted = rows_->insert(key.id, after);
+    if (!inserted) return inserted.error();
+    return {};
+}
+
+// ---- the way out --------------------------------------------------------------------------------
+
+result<void> sqlite_transaction::state::commit() {
+    held_.clear();
+    if (!open()) return broken("the work has ended the transaction it ran in");
+    const local_time deadline = local_clock::now() + options_.lock_wait;
+    while (true) {
+        const int code = sqlite3_exec(db_, "COMMIT", nullptr, nullptr, nullptr);
+        if (code == SQLITE_OK) return {};
+        // Without a write-ahead log readers can be in the way; the transaction stays open.
+        if ((code & 0xff) != SQLITE_BUSY || local_clock::now() >= deadline) {
+            return sqlite::failure_of({.code = sqlite3_extended_errcode(db_),
+                                       .system = sqlite3_system_errno(db_),
+                                       .message = sqlite3_errmsg(db_)},
+                                      sqlite::phase::commit);
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds{500});
+    }
+}
+
+void sqlite_transaction::state::rollback() {
+    held_.clear();
+    if (open()) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+// ---- the port -----------------------------------------------------------------------------------
+
+sqlite_transaction::sqlite_transaction(sqlite3* connection, sqlite_transaction_options options)
+    : state_(std::make_unique<state>(connection, std::move(options))) {}
+sqlite_transaction::sqlite_transaction(sqlite_transaction&&) noexcept = default;
+sqlite_transaction& sqlite_transaction::operator=(sqlite_transaction&&) noexcept = default;
+sqlite_transaction::~sqlite_transaction() = default;
+
+result<void> sqlite_transaction::begin(on_locked locked) {
+    if (state_->left_home()) return opened_before_fork("sqlite: the connection");
+    if (state_->open()) {
+        return refused(errc::invalid_argument, "the connection is in a transaction already; end "
+                                               "it, or use execute_in");
+    }
+    if (auto ready = state_->prepare(); !ready) return ready;
+    return state_->begin(locked);
+}
+
+result<void> sqlite_transaction::join() {
+    if (state_->left_home()) return opened_before_fork("sqlite: the connection");
+    if (!state_->open()) {
+        return refused(errc::invalid_argument,
+                       "the connection is in no transaction; begin one, or use transact");
+    }
+    return state_->prepare();
+}
+
+result<locked_record> sqlite_transaction::lock(const record_id& id) {
+    return state_->lock(id);
+}
+
+result<void> sqlite_transaction::save(const record_id& id, const record& after,
+                                      std::uint64_t seen_fence) {
+    return state_->save(id, after, seen_fence);
+}
+
+void sqlite_transaction::leave(const record_id& id) {
+    state_->leave(id);
+}
+
+result<void> sqlite_transaction::commit() {
+    return state_->commit();
+}
+
+void sqlite_transaction::rollback() {
+    state_->rollback();
+}
+
+const void* sqlite_transaction::connection() const {
+    return state_->handle();
+}
+std::string_view sqlite_transaction::tables() const {
+    return state_->tables();
+}
+
+} // namespace semel
