@@ -58,7 +58,8 @@ code code_of_refused_tenant(int http_status) {
     case kind::key_missing:
     case kind::key_malformed:
     case kind::key_too_long:
-    case kind::key_reserved: return code::INVALID_ARGUMENT;
+    case kind::key_reserved:
+    case kind::operation_unknown: return code::INVALID_ARGUMENT;
     case kind::principal_missing:
     case kind::tenant_missing: return code::UNAUTHENTICATED;
     case kind::forbidden: return code::PERMISSION_DENIED;
