@@ -14,7 +14,8 @@ namespace {
 
 config::reading read(const std::string& file) {
     config::surroundings around = config::this_process();
-    around.folder = std::filesystem::path{file}.parent_path().string();
+    // Absolute: what `check-config` prints means the same when it is loaded from another place.
+    around.folder = std::filesystem::absolute(file).parent_path().string();
     const auto text = around.read_file(file);
     if (!text) throw usage_error(text.error().detail);
     return config::read(*text, file, around);

@@ -25,6 +25,7 @@ void token_source::reload() {
     } catch (const std::exception& why) {
         not_read_.add();
         old_ = true;
+        looks_since_failure_ = 0;
         log_error(*log_, "tokens not read; those before stay in effect", {{"why", why.what()}});
     }
 }
@@ -33,7 +34,8 @@ void token_source::look() {
     const state now = state_now();
     const bool at_rest = now == looked_at_;
     looked_at_ = now;
-    if (at_rest && now != seen_) reload();
+    const bool again = old_ && ++looks_since_failure_ >= looks_between_tries;
+    if (at_rest && (now != seen_ || again)) reload();
 }
 
 edge::token_counts token_source::counts() const {

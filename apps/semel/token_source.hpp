@@ -19,6 +19,8 @@ namespace semel::app {
 
 // How often a server looks whether the file has changed.
 inline constexpr std::chrono::milliseconds token_look{500};
+// After a failure the file is tried again, changed or not, after this many looks.
+inline constexpr int looks_between_tries = 20;
 
 // Of one thread, except counts() and is_old().
 class token_source {
@@ -33,7 +35,8 @@ public:
     // The same, logged and counted instead of thrown.
     void reload();
     // Reloads if the file is another one than the one that was read, or tried, last; but not before
-    // it is the same at two looks, since an editor may be writing it.
+    // it is the same at two looks, since an editor may be writing it. A reading that failed is tried
+    // again now and then: the fault may have been the machine's (no descriptor left).
     void look();
 
     [[nodiscard]] edge::token_counts counts() const;
@@ -56,8 +59,9 @@ private:
     const std::string file_;
     const std::shared_ptr<logger> log_;
     const std::shared_ptr<config::live_tokens> to_;
-    state seen_ = {};                          // by the last reading
-    state looked_at_ = {};                     // by the last look
+    state seen_ = {};      // by the last reading
+    state looked_at_ = {}; // by the last look
+    int looks_since_failure_ = 0;
     std::map<std::string, http::grant> by_id_; // as last read
     counter read_, not_read_;
     std::atomic<std::size_t> count_ = 0;

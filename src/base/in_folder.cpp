@@ -84,7 +84,10 @@ std::string url_in_folder(std::string_view url, std::string_view folder) {
     const std::size_t mark = std::min(url.find(webhook ? '#' : '?'), url.size());
     std::string made{url.substr(0, mark)};
     if (scheme == "sqlite" || scheme == "file") {
-        const std::size_t path = scheme.size() + 1;
+        std::size_t path = scheme.size() + 1;
+        // A sink reads file://out.jsonl as file:out.jsonl.
+        const std::string_view target = std::string_view{made}.substr(path);
+        if (scheme == "file" && target.starts_with("//") && !target.starts_with("///")) path += 2;
         made = made.substr(0, path) + escaped_path(std::string_view{made}.substr(path), folder);
     }
     if (mark == url.size()) return made;

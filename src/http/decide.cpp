@@ -74,7 +74,8 @@ decision claim(const gate& by, const route& how, const request_head& head, peer_
     semel::request what{.tenant = std::get<std::string>(std::move(tenant)),
                         .operation = how.operation,
                         .with = wishes_of(head, how)};
-    auto principal = principal_of(how, what.tenant, head.headers, by.options().principal_secret);
+    auto principal =
+        principal_of(how, what.tenant, head.headers, by.options().principal_secret, peer);
     if (!principal) return refuse_stranger(by, how);
     if (key) what.key = key->key + *principal;
     return protected_call{.within = by,

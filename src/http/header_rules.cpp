@@ -153,4 +153,27 @@ void remove_hop_by_hop(header_list& headers) {
     });
 }
 
+bool is_for_proxies_to_say(std::string_view name) {
+    constexpr std::string_view family = "X-Forwarded-";
+    constexpr std::array<std::string_view, 16> names = {"Forwarded",
+                                                        "X-Real-IP",
+                                                        "X-Client-IP",
+                                                        "X-Cluster-Client-IP",
+                                                        "X-Original-Forwarded-For",
+                                                        "X-Remote-IP",
+                                                        "X-Remote-Addr",
+                                                        "True-Client-IP",
+                                                        "CF-Connecting-IP",
+                                                        "CF-Connecting-IPv6",
+                                                        "Fastly-Client-IP",
+                                                        "Front-End-Https",
+                                                        "X-Original-URL",
+                                                        "X-Original-URI",
+                                                        "X-Original-Host",
+                                                        "X-Rewrite-URL"};
+    if (equal_ignoring_case(name.substr(0, family.size()), family)) return true;
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::string_view one) { return equal_ignoring_case(name, one); });
+}
+
 } // namespace semel::http

@@ -17,6 +17,10 @@ namespace semel::http {
 [[nodiscard]] bool connection_names(const std::vector<std::string_view>& connection,
                                     std::string_view name);
 
+// What proxies tell services about a client, or about the path that it asked for: X-Forwarded-* and
+// its kind. Such a header of an untrusted client counts for nothing.
+[[nodiscard]] bool is_for_proxies_to_say(std::string_view name);
+
 template <class Names> [[nodiscard]] bool is_one_of(std::string_view name, const Names& names) {
     for (const std::string_view one : names) {
         if (equal_ignoring_case(one, name)) return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "http/header_rules.hpp"
 #include "http/text.hpp"
 #include "semel/fingerprint.hpp"
 
@@ -94,13 +95,15 @@ bool names_principal(const route& one) {
 }
 
 std::optional<std::string> principal_of(const route& how, std::string_view tenant,
-                                        const header_list& headers, const std::string& secret) {
+                                        const header_list& headers, const std::string& secret,
+                                        peer_trust peer) {
     if (!names_principal(how)) return std::string{};
     constexpr std::size_t digits = principal_bytes - 1;
     fingerprint_builder parts{{.secret = secret}};
     parts.add("semel", "principal").add("tenant", tenant);
     std::size_t found = 0;
     for (const std::string_view name : how.principal) {
+        if (peer == peer_trust::untrusted && is_for_proxies_to_say(name)) continue;
         found += is_cookie(name) ? add_cookie(parts, name.substr(cookie_prefix.size()), headers)
                                  : add_header(parts, name, headers);
     }

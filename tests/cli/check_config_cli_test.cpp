@@ -42,6 +42,30 @@ upstream = "http://127.0.0.1:3000"
     EXPECT_EQ(run.out.find("hunter2"), std::string::npos);
 }
 
+TEST_F(CheckConfigCommand, WhatItPrintsMeansTheSameInAnotherFolder) {
+    const std::string path = file(R"([store]
+url = "sqlite:mine.db"
+[tenants]
+source = "single"
+name = "a"
+[gateway]
+upstream = "http://127.0.0.1:1"
+)");
+    const auto from_here = [](const std::string& one) {
+        return std::filesystem::proximate(one).string();
+    };
+    const tool_run once = run_tool({"check-config", from_here(path)});
+    const std::string again = folder_ + "/sub/full.toml";
+    std::filesystem::create_directory(folder_ + "/sub");
+    std::ofstream{again} << once.out;
+
+    const tool_run twice = run_tool({"check-config", from_here(again)});
+
+    EXPECT_EQ(twice.exit_code, 0) << twice.err;
+    EXPECT_EQ(twice.out, once.out);
+    EXPECT_NE(once.out.find("\"sqlite:" + folder_ + "/mine.db\""), std::string::npos) << once.out;
+}
+
 TEST_F(CheckConfigCommand, ReportsEverythingThatIsWrong) {
     const std::string path = file("[server]\nlisetn = 1\ndrain = 2\n"
                                   "[tenants]\nsource = \"single\"\nname = \"a\"\n"

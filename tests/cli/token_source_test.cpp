@@ -1,5 +1,6 @@
 // A server takes tokens from its file as soon as the file has changed.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -76,6 +77,26 @@ TEST_F(TokenSource, AFileThatCannotBeReadIsTriedOncePerChange) {
     ::chmod(file_.c_str(), 0600);
     for (int i = 0; i < 5; ++i) from.look();
     EXPECT_FALSE(from.is_old()) << "who may write to it counts, too";
+}
+
+// No descriptor was left: the file has not changed since, and must be read all the same.
+TEST_F(TokenSource, AFailureOfTheMachineIsTriedAgain) {
+    const std::string token = add("a");
+    token_source from{file_, log_, live_};
+    from.read();
+    ASSERT_TRUE(config::revoke_token(file_, fingerprint::raw(token).hex().substr(0, 12)));
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit none{.rlim_cur = 3, .rlim_max = before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    for (int i = 0; i < 3; ++i) from.look();
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    ASSERT_TRUE(from.is_old());
+
+    for (int i = 0; i <= looks_between_tries; ++i) from.look();
+
+    EXPECT_FALSE(from.is_old());
+    EXPECT_FALSE(live_->find(token));
 }
 
 } // namespace

@@ -114,6 +114,23 @@ TEST(Principal, ACookieCountsAndTheOthersDoNot) {
     }
 }
 
+// The service does not get such a header of an untrusted client either.
+TEST(Principal, AProxysWordCountsOfTrustedPeersOnly) {
+    const char* hers = "X-Forwarded-User: alice\r\n";
+    rig open{one_route({.principal = {"X-Forwarded-User"}})};
+    EXPECT_EQ(open.send({.key = "k", .headers = hers}).problem(), "401 principal-missing");
+    EXPECT_EQ(open.behind.requests(), 0);
+
+    rig_options trusting = one_route({.principal = {"X-Forwarded-User"}});
+    trusting.adjust = [before = trusting.adjust](gateway_options& options) {
+        before(options);
+        options.server.trusted = {network::parse("127.0.0.0/8").value()};
+    };
+    rig behind_a_proxy{std::move(trusting)};
+    EXPECT_EQ(behind_a_proxy.send({.key = "k", .headers = hers}).status, 201);
+    EXPECT_TRUE(behind_a_proxy.send({.key = "k", .headers = hers}).replayed());
+}
+
 TEST(Principal, ClientsWithoutOneMayBeOnePrincipal) {
     rig all{one_route({.without_principal = http::no_principal::anonymous})};
     answers_by_login(all.behind);

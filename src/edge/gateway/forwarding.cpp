@@ -1,9 +1,9 @@
 #include "edge/gateway/forwarding.hpp"
 
-#include <array>
 #include <utility>
 
 #include "edge/wire/head_writer.hpp"
+#include "http/header_rules.hpp"
 #include "semel/http/stored_response.hpp"
 
 namespace semel::edge {
@@ -19,31 +19,6 @@ void append_member(http::header_list& headers, const std::string& name, std::str
     }
     all.append(all.empty() ? "" : ", ").append(member);
     headers.set(name, std::move(all));
-}
-
-// What proxies tell services about a client, or about the path that it asked for. X-Forwarded-* all
-// of one family.
-bool is_for_proxies_to_say(std::string_view name) {
-    constexpr std::string_view family = "X-Forwarded-";
-    constexpr std::array<std::string_view, 16> names = {"Forwarded",
-                                                        "X-Real-IP",
-                                                        "X-Client-IP",
-                                                        "X-Cluster-Client-IP",
-                                                        "X-Original-Forwarded-For",
-                                                        "X-Remote-IP",
-                                                        "X-Remote-Addr",
-                                                        "True-Client-IP",
-                                                        "CF-Connecting-IP",
-                                                        "CF-Connecting-IPv6",
-                                                        "Fastly-Client-IP",
-                                                        "Front-End-Https",
-                                                        "X-Original-URL",
-                                                        "X-Original-URI",
-                                                        "X-Original-Host",
-                                                        "X-Rewrite-URL"};
-    if (http::equal_ignoring_case(name.substr(0, family.size()), family)) return true;
-    return std::any_of(names.begin(), names.end(),
-                       [&](std::string_view one) { return http::equal_ignoring_case(name, one); });
 }
 
 bool is_one_of(std::string_view name, std::span<const std::string> names) {
@@ -68,7 +43,8 @@ void drop_what_is_not_a_clients(http::header_list& headers, const upstream_optio
     const std::string_view tenant = tenant_header_of(client);
     const bool drops = upstream.underscores == upstream_options::names_with_underscores::drop;
     headers.remove_if([&](const http::header& line) {
-        return is_for_proxies_to_say(line.name) || http::equal_ignoring_case(line.name, tenant) ||
+        return http::is_for_proxies_to_say(line.name) ||
+               http::equal_ignoring_case(line.name, tenant) ||
                (drops && may_be_read_as_another(line, client));
     });
 }

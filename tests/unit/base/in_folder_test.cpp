@@ -17,6 +17,8 @@ TEST(InFolder, PathsOfStoresAndSinksMove) {
 
     EXPECT_EQ(in("sqlite:mine.db?prefix=a_"), "sqlite:/c/mine.db?prefix=a_");
     EXPECT_EQ(in("file:out/events.jsonl?sync=no"), "file:/c/out/events.jsonl?sync=no");
+    EXPECT_EQ(in("file://out.jsonl"), "file:///c/out.jsonl");
+    EXPECT_EQ(in("file:///var/out.jsonl"), "file:///var/out.jsonl");
     EXPECT_EQ(in("tiered:?front=redis://h/0&truth=sqlite:a%253Fb.db"),
               "tiered:?front=redis://h/0&truth=sqlite:/c/a%253Fb.db");
     EXPECT_EQ(in("rediss://h/0?lanes=2&ca_file=ca.pem"), "rediss://h/0?lanes=2&ca_file=/c/ca.pem");
