@@ -39,7 +39,9 @@ struct encryption_options {
 // Encrypts the bodies of results and the data of checkpoints; everything else (ids, fingerprints,
 // types, references, errors, attributes) stays readable. A result is bound to its record id and the
 // fence of the attempt that made it, which has one fingerprint: moved to another record, or kept
-// for a later attempt, it does not open. Put `cached` outside, or replays pay for decryption.
+// for a later attempt, it does not open. The result of a verdict is bound to its record from the
+// judged fence on: it also opens under a later fence of that record. Put `cached` outside, or
+// replays pay for decryption.
 //
 // A result that does not open comes back failing its checksum: the engine neither replays it nor
 // runs the work again. A begin or lookup whose checkpoints do not open fails with errc::corrupt.

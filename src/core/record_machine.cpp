@@ -207,18 +207,26 @@ bool gives_back(const commands::release& what, const record& running) {
     return steps.empty() || same_names(steps, what.replaced->checkpoints);
 }
 
-// The fence stays, since none may be given out twice.
+// The fence stays, since none may be given out twice. A verdict stays one, without an owner, so
+// that it can still be corrected.
+claim holder_of(const commands::release& what) {
+    const record& was = *what.replaced;
+    const bool verdict = finished(was) && was.holder.owner == owner_id{};
+    return {.fence = what.by.fence, .owner = verdict ? owner_id{} : what.by.owner};
+}
+
 applied given_back(const record& running, const commands::release& what, const instant& at) {
     applied made = rewritten(*what.replaced, at);
-    made.after->holder = what.by;
+    made.after->holder = holder_of(what);
     if (!running.checkpoints.empty()) made.after->checkpoints = running.checkpoints;
     made.said = answers::stored{.expires_at = made.after->expires_at};
     return made;
 }
 
 bool was_given_back(const commands::release& what, const record& it) {
-    return what.replaced != nullptr && finished(it) && it.state == what.replaced->state &&
-           it.expires_at == what.replaced->expires_at && it.attempts == what.replaced->attempts;
+    return what.replaced != nullptr && it.holder == holder_of(what) && finished(it) &&
+           it.state == what.replaced->state && it.expires_at == what.replaced->expires_at &&
+           it.attempts == what.replaced->attempts;
 }
 
 applied on(commands::release&& what, const record* before, const record* shown, const instant& at) {
@@ -228,7 +236,9 @@ applied on(commands::release&& what, const record* before, const record* shown, 
         made.after->checkpoints.clear();
         return made;
     }
-    if (held_by(before, what.by) && (released(*before) || was_given_back(what, *before))) {
+    const bool repeated = before != nullptr && ((held_by(before, what.by) && released(*before)) ||
+                                                was_given_back(what, *before));
+    if (repeated) {
         return unchanged(answers::stored{.expires_at = before->expires_at});
     }
     return fenced(shown);

@@ -24,8 +24,14 @@ namespace semel {
 class asio_waiter final : public socket_waiter {
 public:
     explicit asio_waiter(const boost::asio::any_io_executor& executor)
-        : socket_(executor), timer_(executor) {}
+        : socket_(std::make_unique<boost::asio::posix::stream_descriptor>(executor)),
+          timer_(executor) {}
     explicit asio_waiter(boost::asio::io_context& context) : asio_waiter(context.get_executor()) {}
+    // In a forked child the loop's epoll is still the parent's: closing the socket there would take
+    // the parent's registration out of it.
+    ~asio_waiter() override {
+        if (::getpid() != home_) static_cast<void>(socket_.release());
+    }
 
     void wait(const watched_socket& socket, interest what, local_time deadline,
               unique_function<void(woken)> then) override {
@@ -35,8 +41,8 @@ public:
             try_again(socket, deadline, std::move(then));
         } else if (what == interest::read && deadline == local_time::max()) {
             // The usual case. After an error, too, libpq is called: it finds the error itself.
-            socket_.async_wait(wait_type::wait_read,
-                               [then = std::move(then)](error) mutable { then(woken::ready); });
+            socket_->async_wait(wait_type::wait_read,
+                                [then = std::move(then)](error) mutable { then(woken::ready); });
         } else {
             wait_for_first(what, deadline, std::make_shared<waiting>(std::move(then)));
         }
@@ -44,7 +50,7 @@ public:
 
     void forget() override {
         error ignored;
-        socket_.close(ignored);
+        socket_->close(ignored);
         timer_.cancel();
         watched_ = {};
     }
@@ -72,7 +78,7 @@ private:
         const int copy = ::fcntl(socket.number, F_DUPFD_CLOEXEC, 0);
         if (copy < 0) return false;
         error failed;
-        socket_.assign(copy, failed);
+        socket_->assign(copy, failed);
         if (failed) {
             ::close(copy);
             return false;
@@ -126,7 +132,7 @@ private:
     }
 
     void wait_for(wait_type what, const std::shared_ptr<waiting>& one) {
-        socket_.async_wait(what, [this, one](error) { wake(*one, woken::ready); });
+        socket_->async_wait(what, [this, one](error) { wake(*one, woken::ready); });
     }
 
     void wake(waiting& one, woken how) {
@@ -139,12 +145,13 @@ private:
         auto then = std::move(one.then);
         timer_.cancel();
         error ignored;
-        socket_.cancel(ignored);
+        socket_->cancel(ignored);
         then(one.how);
     }
 
     watched_socket watched_;
-    boost::asio::posix::stream_descriptor socket_; // a copy of watched_.number
+    const ::pid_t home_ = ::getpid();
+    std::unique_ptr<boost::asio::posix::stream_descriptor> socket_; // a copy of watched_.number
     boost::asio::steady_timer timer_;
 };
 

@@ -218,9 +218,11 @@ told tell(semel::reply&& got, const http::problem_options& options) {
 
 told tell_already_stored(const record& it, const http::problem_options& options) {
     if (!readable(it)) return unreadable(options);
-    return outcome({{"outcome", "already_stored"},
-                    {"result", result_json(it.result)},
-                    {"expires_at", rfc3339(it.expires_at)}});
+    json body = {{"outcome", "already_stored"},
+                 {"result", result_json(it.result)},
+                 {"expires_at", rfc3339(it.expires_at)}};
+    if (it.result.kind == result_kind::tombstone) body["kept"] = false;
+    return outcome(std::move(body));
 }
 
 told tell(const failure& why, problem_kind unknown, const http::problem_options& options) {

@@ -50,6 +50,25 @@ TEST_F(PostgresPool, IsRefusedInAForkedChild) {
     EXPECT_TRUE(run_alone(pay_in(at, "a")).executed());
 }
 
+// The loop of the child is the parent's until Asio is told of the fork.
+TEST_F(PostgresPool, AWaiterThatAForkedChildDestroysGoesOnInItsParent) {
+    const database_client one;
+    auto waiter = std::make_unique<asio_waiter>(loop_);
+    ASSERT_EQ(run_alone(run_on(one.native(), *waiter, "SELECT 1")), "");
+
+    const auto child = testing_support::said_by_child([&] {
+        waiter.reset();
+        return std::string{"destroyed"};
+    });
+    std::optional<std::string> again;
+    spawn(run_on(one.native(), *waiter, "SELECT pg_sleep(0.1)"), again);
+    loop_.restart();
+    loop_.run_for(10s);
+
+    EXPECT_EQ(child, "destroyed");
+    EXPECT_EQ(again, "");
+}
+
 TEST_F(PostgresPool, QueuedWorkTravelsWithBoth) {
     auto at = share(1);
     auto queueing = [this](execution&, pooled_connection& on) {

@@ -26,6 +26,29 @@ TEST_F(PostgresTransaction, WorkThatSwallowsAnErrorOfItsOwnIsRefused) {
     EXPECT_FALSE(in_transaction());
 }
 
+// Semel's own guards raise the same states, but before COMMIT.
+TEST_F(PostgresTransaction, AnErrorThatWasDeferredToCommitIsTheApplications) {
+    for (const std::string how : {"1/0", "ln(0)"}) {
+        const std::string refuse = prefix() + "refuse()";
+        mine_.sql("CREATE FUNCTION " + refuse + " RETURNS trigger LANGUAGE plpgsql AS " +
+                  "$$BEGIN PERFORM " + how + "; RETURN NULL; END$$");
+        mine_.sql("CREATE CONSTRAINT TRIGGER refuses AFTER INSERT ON " + payment_table() +
+                  " DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION " + refuse);
+        int runs = 0;
+
+        const auto out = transact([&] {
+            ++runs;
+            return pay("7");
+        });
+
+        EXPECT_EQ(runs, 1) << how;
+        ASSERT_TRUE(out.why()) << how;
+        EXPECT_EQ(out.why()->code, errc::internal) << out.why()->detail;
+        EXPECT_EQ(recorded(), "0");
+        mine_.sql("DROP FUNCTION " + refuse + " CASCADE");
+    }
+}
+
 TEST_F(PostgresTransaction, DdlAndSavepointsInsideTheWorkAreFine) {
     const auto out = transact([&] {
         run("SAVEPOINT mine");

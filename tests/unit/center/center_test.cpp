@@ -127,6 +127,10 @@ TEST(Center, AResultOverTheLimitLeavesATombstone) {
 
     EXPECT_EQ(done.status, 200);
     EXPECT_EQ(done.body["kept"], false);
+    const auto other =
+        at.post("/v1/complete", desk::of("k", attempt, {{"result", {{"text", "1"}}}}));
+    EXPECT_EQ(other.body["outcome"], "already_stored");
+    EXPECT_EQ(other.body["kept"], false);
     EXPECT_EQ(repeat.body["result"], json({{"kind", "tombstone"}, {"type", ""}, {"ref", "o_7"}}));
 }
 

@@ -182,6 +182,23 @@ TEST(Correction, LetsTheWorkRunAfterAll) {
     EXPECT_EQ(m.expect<answers::started>(begin(2)).attempt, 2U);
 }
 
+// An attempt that was never run leaves the verdict as it found it.
+TEST(Correction, IsPossibleAfterAnAttemptWasUndone) {
+    machine m;
+    const claim by = m.start(1, held);
+    m.now += past_lease;
+    m.expect<answers::resolved>(resolve(by, commands::resolve::not_executed{}));
+    const auto second = m.expect<answers::started>(begin(2));
+    const commands::release undo{.by = second.by, .replaced = second.replaced};
+    m.expect<answers::stored>(undo);
+    m.refuse<answers::stored>(undo);
+
+    m.expect<answers::resolved>(
+        resolve({.fence = second.by.fence}, commands::resolve::failed{.error = "refused"}));
+
+    EXPECT_EQ(m.refuse<answers::failed>(begin(3)).error, "refused");
+}
+
 TEST(Correction, NeedsTheFenceOfTheVerdictThatIsMeant) {
     machine m;
     const claim by = m.start(1, held);

@@ -339,6 +339,7 @@ result<std::vector<rows>> connection::finish(collection& from) {
 failure connection::failed(collection& from, ending how) {
     last_failure_ = *std::move(from.error);
     last_failure_.of_work = from.not_done > sent_;
+    last_failure_.of_last = how == ending::rolled_back && from.not_done == from.behind + 1;
     return failure_of(last_failure_, how);
 }
 

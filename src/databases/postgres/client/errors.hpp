@@ -14,6 +14,9 @@ struct native_failure {
     std::string constraint = {}; // the one that was violated
     // Of the work's statement, not of one of ours: what to do about it is not for us to say.
     bool of_work = false;
+    // Of the last statement of a pipeline, such as COMMIT: what was deferred until then (a
+    // constraint trigger) is the application's.
+    bool of_last = false;
 };
 
 // What is left of the transaction.

@@ -37,13 +37,15 @@ failure explained(failure why, const native_failure& error, const std::string& t
         if (why.code == errc::conflict) return why;
         return broken("a statement that the work has queued failed: " + why.detail);
     }
-    if (error.state == broken_state) {
+    // Our guards stand before the last statement.
+    const bool of_guard = !error.of_last;
+    if (of_guard && error.state == broken_state) {
         return broken("the work has ended the transaction it ran in, or rolled it back to a point "
                       "before it began, or has changed the search_path to other tables of semel");
     }
     const bool is_there_now =
         error.state == "23505" && error.constraint == table_prefix + "record_pkey";
-    if (is_there_now || error.state == changed_state) {
+    if (is_there_now || (of_guard && error.state == changed_state)) {
         return refused(errc::conflict, "the record was changed meanwhile, without a transaction");
     }
     if (error.state == "25P02") {
