@@ -35,7 +35,7 @@ public:
     // The same, logged and counted instead of thrown.
     void reload();
     // Reloads if the file is another one than the one that was read, or tried, last; but not before
-    // it is the same at two looks, since an editor may be writing it. What failed to be read is tried
+    // it is the same at two looks, since an editor may be writing it. After a failure it is tried
     // again now and then: the fault may have been the machine's (no descriptor left).
     void look();
 
