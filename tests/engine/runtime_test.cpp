@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
@@ -76,14 +77,23 @@ TEST(SystemRuntime, RunsCallbacksPastThoseThatBlock) {
 }
 
 TEST(SystemRuntime, RunsCallbacksInOrderWhileNoneBlocks) {
-    std::vector<int> order;
+    std::mutex mutex;
+    std::vector<int> order;            // guarded by mutex
+    std::set<std::thread::id> threads; // guarded by mutex
     {
         const auto runtime = make_system_runtime();
-        for (int i = 0; i < 1000; ++i) runtime->post([&order, i] { order.push_back(i); });
+        for (int i = 0; i < 1000; ++i) {
+            runtime->post([&, i] {
+                const std::lock_guard lock{mutex};
+                order.push_back(i);
+                threads.insert(std::this_thread::get_id());
+            });
+        }
     }
 
     EXPECT_EQ(order.size(), 1000U);
-    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+    // On a busy machine a callback may be kept from running for so long that it counts as blocked.
+    EXPECT_TRUE(threads.size() > 1 || std::is_sorted(order.begin(), order.end()));
 }
 
 TEST(SystemRuntime, EndsWhileCallbacksThatBlockedComeToTheirEnd) {
