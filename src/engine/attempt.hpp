@@ -40,6 +40,8 @@ public:
     void begin();
     void cancel() override;
 
+    // For flights; on the strand.
+    [[nodiscard]] local_time asked_at() const { return asked_at_; }
     // For flights; any thread.
     void on_news(raw_outcome news);
     void on_promoted(flights::role as);

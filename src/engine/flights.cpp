@@ -124,12 +124,10 @@ template <class Stays> flights::followers flights::take_others(flight& from, Sta
     return taken;
 }
 
-// Who came after the last poll had left is told by a later one, or asks if there is none.
-flights::followers flights::take_impatient(flight& from) {
-    const bool polls = from.now == flight::phase::polling;
-    return take_others(from, [&](const auto& one) {
-        return one->waits() || (polls && one->came_at() > from.heard_at);
-    });
+// Who came after the answered question had left is told by a later one, or asks if there is none.
+flights::followers flights::take_impatient(flight& from, local_time heard_at) {
+    return take_others(from,
+                       [&](const auto& one) { return one->waits() || one->came_at() > heard_at; });
 }
 
 // They could share with the record that ran, but not with a leader who asks anew.
@@ -147,7 +145,7 @@ void flights::running(attempt& leader, const std::optional<fingerprint>& content
         own.content = content;
         own.lease = lease;
         if (own.followers.empty()) return;
-        impatient = take_impatient(own);
+        impatient = take_impatient(own, local_time::max()); // the work runs now
         news = busy(own, leader.local_now());
     }
     tell(impatient, news);
@@ -169,7 +167,7 @@ void flights::polling(attempt& leader, local_time worth_asking_at, local_time he
         own.now = flight::phase::polling;
         own.worth_asking_at = worth_asking_at;
         own.heard_at = heard_at;
-        impatient = take_impatient(own);
+        impatient = take_impatient(own, heard_at);
         news = busy(own, leader.local_now());
     }
     tell(impatient, news);
@@ -190,7 +188,7 @@ void flights::hand_over(attempt& leader, const raw_outcome& for_the_impatient) {
         stripe& on = stripe_of(leader);
         const std::lock_guard lock{on.mutex};
         flight& old = leader.own_flight();
-        impatient = take_impatient(old);
+        impatient = take_impatient(old, leader.asked_at());
         if (old.followers.empty()) {
             on.flying.erase(leader.hash());
         } else {
@@ -199,6 +197,7 @@ void flights::hand_over(attempt& leader, const raw_outcome& for_the_impatient) {
             strangers = take_strangers(old, next->content());
             next->own_flight() = {.leader = next.get(),
                                   .content = next->content(),
+                                  .handed_over = true,
                                   .followers = std::exchange(old.followers, {})};
             on.flying[leader.hash()] = &next->own_flight();
         }
@@ -224,6 +223,8 @@ flights::joined flights::leave(attempt& follower, local_time now) {
     with.followers.erase(found);
     waiting_.fetch_sub(1, std::memory_order_relaxed);
     if (with.now == flight::phase::asking) {
+        // The store is not known to be away, although its answer to the new leader is not here.
+        if (with.handed_over && !with.trouble) return {.as = role::alone};
         const bool lies = mutant(bug::asking_is_progress);
         return {.as = role::answered, .with = lies ? busy(with, now) : not_answered(with)};
     }

@@ -33,6 +33,7 @@ struct flight {
     phase now = phase::asking;
     std::optional<fingerprint> content = {}; // running: the record's; before: the leader's
     std::optional<failure> trouble = {};     // asking: why the store could not answer so far
+    bool handed_over = false;                // another leader was answered before this one asked
     local_time worth_asking_at = {};         // polling: for callers who do not want to wait
     local_time heard_at = {};                // polling: when the last answered question left
     duration lease = {};                     // running: the leader's
@@ -67,10 +68,11 @@ public:
     [[nodiscard]] followers end(attempt& leader);
     void tell(const followers& whom, const raw_outcome& news);
     // The leader goes, the question stays open: the next follower leads. Those who do not want to
-    // wait are told instead, unless what the leader knows is older than they are.
+    // wait are told instead, unless the leader's last question left before they came.
     void hand_over(attempt& leader, const raw_outcome& for_the_impatient);
     // A parked follower gives up. It stays parked if its news is already on the way, and is alone
-    // if what is known here is older than the follower: then only the store can tell.
+    // if what is known here is older than the follower, or the present leader has just taken over:
+    // then only the store can tell.
     [[nodiscard]] joined leave(attempt& follower, local_time now);
 
     [[nodiscard]] std::uint64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
@@ -87,7 +89,7 @@ private:
     [[nodiscard]] joined park(flight& with, attempt& who, local_time now);
     static void tell(attempt& one, const raw_outcome& news) noexcept;
     template <class Stays> static followers take_others(flight& from, Stays stays);
-    static followers take_impatient(flight& from);
+    static followers take_impatient(flight& from, local_time heard_at);
     static followers take_strangers(flight& from, const std::optional<fingerprint>& with);
 
     const limits bounds_;

@@ -1,4 +1,5 @@
 // What a caller who waits for another one is told when it gives up: only what is known by then.
+#include <atomic>
 #include <deque>
 
 #include "async_call.hpp"
@@ -158,6 +159,58 @@ TEST_P(OldPolls, AreNotTheWordForWhoComesLaterAndDoesNotWait) {
 
 // The leader polls again, or its wait has ended by then.
 INSTANTIATE_TEST_SUITE_P(Engine, OldPolls, testing::Values(1h, 500ms));
+
+TEST_F(Followers, TakeNoWordOlderThanTheyAreOfALeaderThatDoesNotWait) {
+    auto& engine = make({}, patient());
+    const claim theirs = claimed_elsewhere(0s);
+    script_->fail_all("begin", {.when = fails::late, .by = 600ms});
+    request impatient = order("k", "body");
+    impatient.with.wait = wait_mode::answer;
+    std::thread leader{[&] {
+        EXPECT_EQ(engine.execute<void>(impatient, [] {}).kind(), outcome_kind::in_progress);
+    }};
+    ASSERT_TRUE(soon([&] { return script_->questions("begin") == 2; })); // theirs, the leader's
+    std::this_thread::sleep_for(100ms); // the store has answered, and the answer is on its way
+    script_->well();
+    finished_elsewhere(theirs);
+
+    async_call follower{engine, impatient};
+
+    const auto told = follower.get();
+    EXPECT_EQ(told.kind, outcome_kind::replayed);
+    EXPECT_EQ(told.result.body, "theirs");
+    leader.join();
+}
+
+// Nothing is known here until the next leader is answered, but nothing is wrong with the store.
+TEST_F(Followers, OfALeaderThatHasJustTakenOverAskTheStoreThemselves) {
+    auto& engine = make({}, patient());
+    const claim theirs = claimed_elsewhere(0s);
+    std::optional<owner_id> first;
+    std::atomic<bool> next_has_asked = false;
+    script_->on_each([&](std::size_t, const command& what) -> std::optional<fault> {
+        const auto* begin = std::get_if<commands::begin>(&what);
+        if (begin == nullptr) return std::nullopt;
+        if (!first) first = begin->owner;
+        if (begin->owner == *first) return std::nullopt;
+        next_has_asked = true;
+        return fault{.when = fails::late, .by = 500ms};
+    });
+    async_call leader{engine, waiting(1h)};
+    std::thread next{[&] { (void)engine.execute<void>(waiting(1h), [] {}).kind(); }};
+    ASSERT_TRUE(soon([&] { return engine.counters().waiting == 1; }));
+    async_call follower{engine, waiting(1h)};
+    leader.cancel();
+    ASSERT_TRUE(soon([&] { return next_has_asked.load(); }));
+
+    follower.cancel();
+
+    EXPECT_EQ(follower.get().kind, outcome_kind::in_progress);
+    EXPECT_EQ(leader.get().kind, outcome_kind::in_progress);
+    script_->well();
+    finished_elsewhere(theirs);
+    next.join();
+}
 
 TEST_F(Followers, OverTheBoundAreNotToldThatSomethingIsInProgressEither) {
     auto options = patient();
