@@ -61,14 +61,17 @@ equal_requests::turn::~turn() {
 
 std::shared_ptr<equal_requests> equal_requests_table::find(what of,
                                                            std::shared_ptr<byte_budget> buffered) {
-    const std::lock_guard lock{mutex_};
-    auto& known = all_[of];
-    if (auto there = known.lock()) return there;
+    auto forgets = [this, of](equal_requests* gone) {
+        delete gone;
+        forget(of);
+    };
+    // Made before the lock is taken, and destroyed after the lock is released: the deleter takes
+    // the lock, and shared_ptr calls the deleter if there is no memory for the count of owners.
     std::shared_ptr<equal_requests> made{new equal_requests{std::move(buffered)},
-                                         [this, of = std::move(of)](equal_requests* gone) {
-                                             delete gone;
-                                             forget(of);
-                                         }};
+                                         std::move(forgets)};
+    const std::lock_guard lock{mutex_};
+    auto& known = all_[std::move(of)];
+    if (auto there = known.lock()) return there;
     known = made;
     return made;
 }
