@@ -1,6 +1,7 @@
 // Tenants, stores that are away, probes, drains: what the options promise.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -166,25 +167,96 @@ rig_options open_rig(faulty& bad, duration store_patience, duration wait_max = 1
         .routes = {route}, .records = bad.records(), .engine = {.store_patience = store_patience}};
 }
 
+// Sent at the same time, and all told at the same moment that the store is away.
+std::vector<answer> equal_posts(rig& all, int number) {
+    std::vector<std::future<answer>> sent;
+    for (int i = 0; i < number; ++i) {
+        sent.push_back(std::async(std::launch::async, [&] { return all.post("k"); }));
+    }
+    const auto followers = static_cast<std::uint64_t>(number - 1);
+    EXPECT_TRUE(eventually([&] { return all.engine().counters().waiting == followers; }));
+    std::vector<answer> got;
+    for (auto& one : sent) got.push_back(one.get());
+    return got;
+}
+
 TEST(StoreOutage, EqualRequestsShareOneUnprotectedExecution) {
     faulty bad;
     rig all{open_rig(bad, 500ms)};
     bad.script->fail_all("begin", {});
 
-    std::vector<std::future<answer>> sent;
-    for (int i = 0; i < 4; ++i) {
-        sent.push_back(std::async(std::launch::async, [&] { return all.post("k"); }));
-    }
-
-    EXPECT_TRUE(eventually([&] { return all.engine().counters().waiting == 3; }));
-    for (auto& one : sent) {
-        const answer got = one.get();
+    for (const answer& got : equal_posts(all, 4)) {
         EXPECT_EQ(got.body, "order 1");
         EXPECT_EQ(got.header("Idempotency-Protected"), "false");
     }
     EXPECT_EQ(all.behind.requests(), 1);
     EXPECT_EQ(all.gateway().counts().bypassed, 1U);
     EXPECT_EQ(all.post("other").body, "order 2"); // another request is not equal
+}
+
+TEST(StoreOutage, HeadersForOneClientAreNotInASharedAnswer) {
+    faulty bad;
+    rig all{open_rig(bad, 500ms)};
+    bad.script->fail_all("begin", {});
+    all.behind.now_does([](const seen_request&, socket& to) {
+        to.write(response_text(201, "done",
+                               "Set-Cookie: session=secret\r\nX-Csrf-Token: secret\r\n"
+                               "X-Order: 7\r\n"));
+    });
+
+    const std::vector<answer> got = equal_posts(all, 4);
+
+    const auto with = [&](std::string_view name) {
+        return std::count_if(got.begin(), got.end(),
+                             [&](const answer& one) { return one.headers.contains(name); });
+    };
+    EXPECT_EQ(with("Set-Cookie"), 1);
+    EXPECT_EQ(with("X-Csrf-Token"), 1);
+    EXPECT_EQ(with("X-Order"), 4);
+    EXPECT_EQ(all.behind.requests(), 1);
+}
+
+// The first requests get an answer that no record keeps.
+void refuses_first(upstream& behind, int requests) {
+    behind.now_does([requests](const seen_request& request, socket& to) {
+        to.write(response_text(request.nth <= requests ? 401 : 201,
+                               "order " + std::to_string(request.nth)));
+    });
+}
+
+TEST(StoreOutage, AnswersThatAreNotKeptAreNotShared) {
+    faulty bad;
+    rig all{open_rig(bad, 500ms)};
+    bad.script->fail_all("begin", {});
+    refuses_first(all.behind, 2);
+
+    std::vector<std::string> bodies;
+    for (const answer& one : equal_posts(all, 4)) {
+        EXPECT_EQ(one.status, one.body == "order 3" ? 201 : 401);
+        bodies.push_back(one.body);
+    }
+
+    std::sort(bodies.begin(), bodies.end());
+    EXPECT_EQ(bodies, (std::vector<std::string>{"order 1", "order 2", "order 3", "order 3"}));
+    EXPECT_EQ(all.behind.requests(), 3);
+    EXPECT_EQ(all.gateway().counts().bypassed, 3U);
+}
+
+TEST(StoreOutage, AClaimIsNotSettledByAnUnprotectedAnswerThatIsNotKept) {
+    faulty bad;
+    rig all{open_rig(bad, 10s, 100ms)};
+    bad.script->fail_all("begin", {});
+    refuses_first(all.behind, 1);
+    auto first = std::async(std::launch::async, [&] { return all.post("k"); });
+    EXPECT_TRUE(eventually([&] { return bad.script->questions() > 0; }));
+
+    const answer second = all.post("k"); // has waited long enough before the first
+    bad.script->well();
+
+    EXPECT_EQ(second.status, 401);
+    EXPECT_EQ(first.get().body, "order 2");
+    EXPECT_EQ(all.post("k").header("Idempotent-Replayed"), "true");
+    EXPECT_EQ(all.behind.requests(), 2);
 }
 
 TEST(StoreOutage, ARequestThatGetsItsClaimAfterAllKeepsTheUnprotectedAnswer) {

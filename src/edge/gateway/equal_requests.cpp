@@ -1,18 +1,37 @@
 #include "edge/gateway/equal_requests.hpp"
 
 #include <utility>
+#include <variant>
+
+#include "semel/http/stored_response.hpp"
 
 namespace semel::edge {
+namespace {
+
+// The request took effect, or may have. After any other end a repeat is to be executed.
+bool settles_others(const http::settled& made) {
+    return std::holds_alternative<detail::answered_end>(made.end) ||
+           std::holds_alternative<unknown_verdict>(made.end);
+}
+
+// Equal requests may come from different clients, as repeats of a stored answer may.
+http::settled for_others(http::settled made) {
+    made.own.headers.remove_if(
+        [](const http::header& line) { return http::never_replayed(line.name); });
+    return made;
+}
+
+} // namespace
 
 struct equal_requests::execution {
     under what;
-    std::shared_ptr<const http::settled> made = {}; // null: under way
+    news made = {}; // null: under way
     budget_share held = {};
     std::vector<hears> waiting = {};
 };
 
 std::optional<equal_requests::turn> equal_requests::enter(under what, hears then) {
-    std::shared_ptr<const http::settled> made;
+    news made;
     {
         const std::lock_guard lock{mutex_};
         const bool shares =
@@ -27,12 +46,12 @@ std::optional<equal_requests::turn> equal_requests::enter(under what, hears then
         }
         made = last_->made;
     }
-    then(*made);
+    then(std::move(made));
     return std::nullopt;
 }
 
 std::vector<equal_requests::hears> equal_requests::end(const std::shared_ptr<execution>& it,
-                                                       std::shared_ptr<const http::settled> made) {
+                                                       news made) {
     const std::lock_guard lock{mutex_};
     if (made == nullptr) {
         if (last_ == it) last_ = nullptr;
@@ -45,13 +64,16 @@ std::vector<equal_requests::hears> equal_requests::end(const std::shared_ptr<exe
 }
 
 void equal_requests::turn::tell(const http::settled& made) {
+    news shared;
+    if (settles_others(made)) {
+        // An attempt of its own executes the request again: only the answer is shared then.
+        auto kept = it_->what == under::record
+                        ? http::settled{.end = unknown_verdict{}, .own = made.own}
+                        : made;
+        shared = std::make_shared<const http::settled>(for_others(std::move(kept)));
+    }
     const auto of = std::exchange(of_, nullptr);
-    // An attempt of its own executes the request again: only the answer is shared then.
-    auto kept = it_->what == under::record
-                    ? http::settled{.end = unknown_verdict{}, .own = made.own}
-                    : made;
-    const auto shared = std::make_shared<const http::settled>(std::move(kept));
-    for (hears& one : of->end(it_, shared)) one(*shared);
+    for (hears& one : of->end(it_, shared)) one(shared);
 }
 
 equal_requests::turn::~turn() {

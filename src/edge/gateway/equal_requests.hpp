@@ -1,5 +1,6 @@
 // Equal requests that are at the gateway at the same time. While the store is away there is no
-// record that they could share, so they share here: one is passed on, all get its answer.
+// record that they could share, so they share here: one is passed on, all get its answer. What a
+// record would not keep is not shared either: the next request is passed on then.
 #pragma once
 
 #include <compare>
@@ -29,7 +30,10 @@ public:
         record,  // a claim: its result is stored
         nothing, // the store is away
     };
-    using hears = unique_function<void(const http::settled&)>;
+    // What came of an execution, without the headers that are meant for one client; shared by all
+    // that hear of it. Null: the execution settles no other request, enter again.
+    using news = std::shared_ptr<const http::settled>;
+    using hears = unique_function<void(news)>;
 
 private:
     struct execution;
@@ -51,14 +55,13 @@ public:
         std::shared_ptr<execution> it_;      // shared with of_
     };
 
-    // Nothing: `then` hears, here or on the thread of another request, what came of the last
-    // execution. One without a record is shared with all that come later; one under a record only
+    // Nothing: `then` gets the news of the last execution, here or on the thread of another
+    // request. One without a record is shared with all that come later; one under a record only
     // with those that have none: another attempt on the record is to be executed by itself.
     [[nodiscard]] std::optional<turn> enter(under what, hears then);
 
 private:
-    [[nodiscard]] std::vector<hears> end(const std::shared_ptr<execution>& it,
-                                         std::shared_ptr<const http::settled> made);
+    [[nodiscard]] std::vector<hears> end(const std::shared_ptr<execution>& it, news made);
 
     const std::shared_ptr<byte_budget> buffered_; // shared by all exchanges
     std::mutex mutex_;

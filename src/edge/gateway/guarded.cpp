@@ -104,11 +104,12 @@ void guarded::pass_on_once(equal_requests::under what, unique_function<void(http
     if (equals_ == nullptr) return pass_on(std::move(then));
     const auto goes_on =
         std::make_shared<unique_function<void(http::settled)>>(std::move(then)); // by one of two
-    auto mine = equals_->enter(what, [self = shared_from_this(), goes_on](const auto& made) {
-        self->home_->post([self, goes_on, made]() mutable {
+    auto mine = equals_->enter(what, [self = shared_from_this(), what, goes_on](auto news) {
+        self->home_->post([self, what, goes_on, made = std::move(news)] {
+            if (made == nullptr) return self->pass_on_once(what, std::move(*goes_on));
             self->answer_share_ = budget_share{self->gateway_->options.server.buffered};
-            self->answer_share_.hold(made.own.body.size());
-            (*goes_on)(std::move(made));
+            self->answer_share_.hold(made->own.body.size());
+            (*goes_on)(http::settled{*made});
         });
     });
     if (!mine) return;
