@@ -22,7 +22,7 @@ struct desk {
         edge::console_options made;
         made.grant_of = [admin](std::string_view) { return std::optional{admin}; };
         made.grant_of_hash = [admin](const fingerprint&) { return std::optional{admin}; };
-        made.operations["PAY"] = {.holds = edge::console_operation::results::responses};
+        made.operations["PAY"] = {.holds = http::result_form::response};
         return made;
     }
 };

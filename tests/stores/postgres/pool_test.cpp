@@ -52,7 +52,7 @@ TEST_F(PostgresPool, IsRefusedInAForkedChild) {
 
 // The loop of the child is the parent's until Asio is told of the fork.
 TEST_F(PostgresPool, AWaiterThatAForkedChildDestroysGoesOnInItsParent) {
-    const database_client one;
+    database_client one;
     auto waiter = std::make_unique<asio_waiter>(loop_);
     ASSERT_EQ(run_alone(run_on(one.native(), *waiter, "SELECT 1")), "");
 
