@@ -12,10 +12,19 @@
 namespace semel::app {
 namespace {
 
+// The file itself may be a link: its paths begin where the link is.
+std::string folder_of(const std::string& file) {
+    namespace fs = std::filesystem;
+    std::error_code unknown;
+    const fs::path folder = fs::absolute(file).parent_path();
+    const fs::path real = fs::canonical(folder, unknown);
+    return unknown ? folder.string() : real.string();
+}
+
 config::reading read(const std::string& file) {
     config::surroundings around = config::this_process();
     // Absolute: what `check-config` prints means the same when it is loaded from another place.
-    around.folder = std::filesystem::absolute(file).parent_path().string();
+    around.folder = folder_of(file);
     const auto text = around.read_file(file);
     if (!text) throw usage_error(text.error().detail);
     return config::read(*text, file, around);
