@@ -219,6 +219,12 @@ void record_checker::new_fence(const record_id& id, std::uint64_t fence) {
 
 // ---- the owner's commands
 
+// The attempt has given back a verdict, which has no owner and, from then on, its fence.
+template <class Owners> bool gave_verdict_back(const Owners& what, const record* now) {
+    return std::is_same_v<Owners, commands::release> && now != nullptr && !processing(*now) &&
+           now->holder == claim{.fence = what.by.fence, .owner = {}};
+}
+
 // S1: only the attempt whose fence and owner are current changes the record, or is told it did.
 template <class Owners> void record_checker::on(const Owners& what, const database_step& step) {
     const bool current = step.before != nullptr && step.before->holder == what.by;
@@ -226,7 +232,8 @@ template <class Owners> void record_checker::on(const Owners& what, const databa
     if (step.changed && !at_work) return fail("S1", step, "changed by an attempt that lost it");
     const bool thanked = std::holds_alternative<answers::stored>(step.said) ||
                          std::holds_alternative<answers::renewed>(step.said);
-    if (thanked && !current) return fail("S1", step, "an attempt that lost it was told otherwise");
+    if (thanked && !current && !gave_verdict_back(what, step.before))
+        return fail("S1", step, "an attempt that lost it was told otherwise");
     if (std::holds_alternative<answers::fenced_off>(step.said) && at_work) {
         fail("S1", step, "the holder was fenced off");
     }
@@ -271,7 +278,8 @@ void record_checker::check_undone(const claim_seen& of, const database_step& ste
     scene_.seen.saw(rare::unrun_undone);
     const record& after = *step.after;
     record expected = *of.replaced;
-    expected.holder = after.holder;
+    const bool verdict = !processing(expected) && expected.holder.owner == owner_id{};
+    expected.holder = {.fence = after.holder.fence, .owner = verdict ? owner_id{} : of.owner};
     expected.updated_at = after.updated_at;
     if (after == expected) return;
     const auto& lost = ghost_.keys[step.id].lost_begins;
