@@ -127,6 +127,7 @@ TEST(Center, AResultOverTheLimitLeavesATombstone) {
 
     EXPECT_EQ(done.status, 200);
     EXPECT_EQ(done.body["kept"], false);
+    at.pass(1s);
     const auto other =
         at.post("/v1/complete", desk::of("k", attempt, {{"result", {{"text", "1"}}}}));
     EXPECT_EQ(other.body["outcome"], "already_stored");
