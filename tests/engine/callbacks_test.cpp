@@ -107,14 +107,14 @@ TEST_F(OneCallback, ThatBlocksKeepsTheNewsFromNoOtherCaller) {
     auto& engine = make();
     async_call leader{engine, order("k")};
     leader.wait_started();
-    gate blocked;
-    engine.start(order("k"), never_started, [&](const raw_outcome&) { blocked.wait(); });
+    const auto blocked = std::make_shared<gate>(); // also of the callback, which may end last
+    engine.start(order("k"), never_started, [blocked](const raw_outcome&) { blocked->wait(); });
     async_call other{engine, order("k")};
 
     std::thread worker{[&] { leader.end(answered_with("made")); }};
 
     EXPECT_TRUE(soon([&] { return leader.answered() && other.answered(); }));
-    blocked.open();
+    blocked->open();
     worker.join();
 }
 

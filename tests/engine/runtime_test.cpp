@@ -42,10 +42,10 @@ TEST(SystemRuntime, RunsATimeThatIsOverAtOnce) {
 }
 
 TEST(SystemRuntime, HasAThreadEachForTimersCallbacksAndChores) {
-    const auto runtime = make_system_runtime();
     std::promise<std::thread::id> timer;
     std::promise<std::thread::id> callback;
     std::promise<std::thread::id> chore;
+    const auto runtime = make_system_runtime();
 
     runtime->at(runtime->now(), [&] { timer.set_value(std::this_thread::get_id()); });
     runtime->post([&] { callback.set_value(std::this_thread::get_id()); });
@@ -57,11 +57,11 @@ TEST(SystemRuntime, HasAThreadEachForTimersCallbacksAndChores) {
 }
 
 TEST(SystemRuntime, RunsCallbacksPastThoseThatBlock) {
-    const auto runtime = make_system_runtime();
     std::promise<void> enough;
     const std::shared_future<void> go_on = enough.get_future().share();
     std::atomic<int> blocked = 0;
     std::promise<void> ran;
+    const auto runtime = make_system_runtime(); // ends first: its callbacks use what is above
 
     for (int i = 0; i < 3; ++i) {
         runtime->post([&] {
