@@ -38,7 +38,7 @@ beast_response text(unsigned status, std::string body) {
 gate orders_gate() {
     route orders{.operation = "ORDER", .path = "/orders/**"};
     orders.replay.headers = {"X-Shop"};
-    orders.policy.lease = 10min; // nobody takes over on a slow machine
+    orders.policy.lease = 10min; // no take-over on a slow machine
     orders.policy.wait_max = 1min;
     route strict{.operation = "STRICT", .path = "/strict", .need = key_need::required};
     route open{.operation = "OPEN", .path = "/open", .outage = store_outage::pass};

@@ -40,7 +40,7 @@ protected:
             return std::optional{
                 http::grant{.tenant = "acme", .may = http::scope_set{http::scope::use}}};
         };
-        made.defaults->lease = std::chrono::minutes{10}; // nobody takes over on a slow machine
+        made.defaults->lease = std::chrono::minutes{10}; // no take-over on a slow machine
         made.wait_max = std::chrono::minutes{10};
         return made;
     }

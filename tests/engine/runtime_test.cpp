@@ -92,7 +92,7 @@ TEST(SystemRuntime, RunsCallbacksInOrderWhileNoneBlocks) {
     }
 
     EXPECT_EQ(order.size(), 1000U);
-    // On a busy machine a callback may be kept from running for so long that it counts as blocked.
+    // On a busy machine a callback may wait so long for a processor that it counts as blocked.
     EXPECT_TRUE(threads.size() > 1 || std::is_sorted(order.begin(), order.end()));
 }
 

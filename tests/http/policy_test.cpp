@@ -159,7 +159,7 @@ TEST(StoreOutage, R_27_FailsOpenMarkedAndCountedWhereTheRouteSaysSo) {
     EXPECT_EQ(all.gateway().counts().bypassed, 2U);
 }
 
-// A route that goes on without the store, and asks it for so long.
+// A route that goes on without the store, after it has asked the store for this long.
 rig_options open_rig(faulty& bad, duration store_patience, duration wait_max = 10s) {
     http::route route{.operation = "ORDER", .outage = http::store_outage::pass};
     route.policy.wait_max = wait_max;

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 gate orders_gate() {
     route orders{.operation = "ORDER", .path = "/orders/**"};
     orders.replay.headers = {"X-Shop"};
-    orders.policy.lease = 10min; // nobody takes over on a slow machine
+    orders.policy.lease = 10min; // no take-over on a slow machine
     route strict{.operation = "STRICT", .path = "/strict", .need = key_need::required};
     route open{.operation = "OPEN", .path = "/open", .outage = store_outage::pass};
     return gate::make({.routes = {orders, strict, open}, .tenants = single_tenant{"acme"}}).value();

@@ -24,7 +24,7 @@ struct redis_parts {
     std::vector<std::shared_ptr<redis::shared_link>> lanes = {};
     std::shared_ptr<redis::shared_link> keeper = {};
     std::shared_ptr<redis::shared_link> operators = {};
-    home_ptr<redis::listener> ear = {}; // none: nobody publishes, or there is no connection
+    home_ptr<redis::listener> ear = {}; // none: no publisher or no connection
 };
 
 class redis_store final : public laned_store {
