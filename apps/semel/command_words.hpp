@@ -8,7 +8,6 @@
 
 namespace semel::app {
 
-// The commands that users see: those with a group.
 [[nodiscard]] std::vector<const CLI::App*> commands_of(const CLI::App& of);
 
 // Throws usage_error where a word in the place of a command is none, or a command is missing.

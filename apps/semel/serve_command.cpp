@@ -4,7 +4,7 @@
 
 #include "commands.hpp"
 #include "configuration.hpp"
-#include "demo_shop.hpp"
+#include "demo/shop.hpp"
 #include "free_address.hpp"
 #include "last_exit.hpp"
 #include "opened.hpp"
@@ -49,8 +49,8 @@ void serve(const std::string& file) {
 }
 
 // A first try does not end at a port that something else has.
-config::config demo_config_at(const demo_shop& shop, const arguments& given) {
-    config::config with = demo_config(shop.url(), given.demo_file);
+config::config demo_config_at(const demo::shop& shop, const arguments& given) {
+    config::config with = demo::gateway_config(shop.url(), given.demo_file);
     const edge::host_port listen = given.listen.empty()
                                        ? free_address(demo_port)
                                        : opened(edge::parse_host_port(given.listen));
@@ -63,7 +63,7 @@ config::config demo_config_at(const demo_shop& shop, const arguments& given) {
 }
 
 // Another process may take a port between the look at it and its use.
-std::unique_ptr<service> demo_service(const demo_shop& shop, const arguments& given) {
+std::unique_ptr<service> demo_service(const demo::shop& shop, const arguments& given) {
     constexpr int tries_max = 5;
     for (int tries = 1;; ++tries) {
         try {
@@ -76,7 +76,7 @@ std::unique_ptr<service> demo_service(const demo_shop& shop, const arguments& gi
 
 void serve_demo(const arguments& given) {
     signals asked{SIGTERM, SIGINT, SIGHUP};
-    const demo_shop shop;
+    const demo::shop shop;
     const auto made = demo_service(shop, given);
     service& all = *made;
     if (given.listen.empty() && !all.gateway_address().ends_with(":" + std::to_string(demo_port))) {
@@ -85,7 +85,7 @@ void serve_demo(const arguments& given) {
     }
     const std::string token = config::new_token();
     all.allow(token, {.tenant = "demo", .may = http::scope_set{http::scope::admin}});
-    std::cout << all.about() << demo_guide(all.gateway_address()) << "The console is at "
+    std::cout << all.about() << demo::guide(all.gateway_address()) << "The console is at "
               << all.console_url() << "; its token, until this process ends, is\n  " << token
               << "\n\n"
               << std::flush;

@@ -61,12 +61,6 @@ TEST(CompletionCommand, OtherShellsKnowTheValuesOfOptions) {
                 HasSubstr("-l state -x -a 'processing lapsed in-doubt succeeded failed'"));
 }
 
-TEST(CompletionCommand, OffersNothingThatIsNotForPeople) {
-    for (const char* shell : {"bash", "zsh", "fish"}) {
-        EXPECT_THAT(run_tool({"completion", shell}).out, Not(HasSubstr("demo-child"))) << shell;
-    }
-}
-
 // Every command that the tool's help names is completed in every shell.
 TEST(CompletionCommand, KnowsEveryCommandTheToolHas) {
     const tool_run help = run_tool({"--help"});

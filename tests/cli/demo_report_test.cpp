@@ -1,8 +1,8 @@
-#include "demo_report.hpp"
+#include "demo/report.hpp"
 
 #include <gtest/gtest.h>
 
-namespace semel::app::demo {
+namespace semel::demo {
 namespace {
 
 scene_report good() {
@@ -29,4 +29,4 @@ TEST(DemoReport, AWrongAnswerIsNotAsPromisedThoughTheEffectTookPlaceOnce) {
 }
 
 } // namespace
-} // namespace semel::app::demo
+} // namespace semel::demo

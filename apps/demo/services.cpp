@@ -1,4 +1,4 @@
-#include "demo_services.hpp"
+#include "demo/services.hpp"
 
 #include <chrono>
 #include <thread>
@@ -6,8 +6,7 @@
 #include "semel/stores/sqlite.hpp"
 #include "semel/transaction/sqlite.hpp"
 
-namespace semel::app::demo {
-
+namespace semel::demo {
 namespace {
 
 using namespace std::chrono_literals;
@@ -15,6 +14,22 @@ using namespace std::chrono_literals;
 // Long enough that concurrent callers meet in the middle of it.
 void think() {
     std::this_thread::sleep_for(20ms);
+}
+
+template <class Effect> std::int64_t act_stopping(const order_request& what, const Effect& effect) {
+    what.at(moment::before_effect);
+    const std::int64_t id = effect();
+    what.at(moment::after_effect);
+    return id;
+}
+
+template <class Effect>
+std::int64_t check_then_act(world& in, const order_request& what, const Effect& effect) {
+    if (const auto known = in.remembered(what.key)) return *known;
+    think();
+    const std::int64_t id = act_stopping(what, effect);
+    in.remember(what.key, id);
+    return id;
 }
 
 request request_for(const order_request& what, std::string operation) {
@@ -28,26 +43,15 @@ request request_for(const order_request& what, std::string operation) {
 } // namespace
 
 std::int64_t naive_order(world& in, const order_request& what) {
-    if (const auto known = in.shop.remembered(what.key)) return *known;
-    think();
-    what.at(moment::before_effect);
-    const std::int64_t order = in.shop.add_order(what.key, what.amount);
-    what.at(moment::after_effect);
-    in.shop.remember(what.key, order);
-    return order;
+    return check_then_act(in, what, [&] { return in.add_order(what.key, what.amount); });
 }
 
 std::int64_t naive_payment(world& in, const order_request& what) {
-    if (const auto known = in.shop.remembered(what.key)) return *known;
-    what.at(moment::before_effect);
-    const std::int64_t charge = in.provider.charge({.order = what.key, .amount = what.amount});
-    what.at(moment::after_effect);
-    in.shop.remember(what.key, charge);
-    return charge;
+    return check_then_act(in, what, [&] { return in.charge(what.key, what.amount); });
 }
 
 engine make_engine(const world& in) {
-    auto records = open_sqlite_store({.path = in.folder / "shop.db"}).value();
+    auto records = open_sqlite_store({.path = in.folder / shop_file}).value();
     const operation_policy patient{.lease = 30s, .wait_max = 20s};
     const operation_policy hasty{.lease = 600ms, .wait_max = 20s, .grace = 100ms};
     return engine{
@@ -57,29 +61,25 @@ engine make_engine(const world& in) {
 outcome<std::string> semel_order(engine& with, world& in, const order_request& what) {
     return with.execute<std::string>(request_for(what, "ORDER_CREATE"), [&] {
         think();
-        return "order " + std::to_string(in.shop.add_order(what.key, what.amount));
+        return "order " + std::to_string(in.add_order(what.key, what.amount));
     });
 }
 
 outcome<std::string> semel_payment(engine& with, world& in, const order_request& what,
                                    std::string_view by) {
     return with.execute<std::string>(request_for(what, "ORDER_PAY"), [&](execution& run) {
-        what.at(moment::before_effect);
-        const std::int64_t charge = in.provider.charge(
-            {.order = what.key, .key = run.child_key("payment"), .amount = what.amount});
-        what.at(moment::after_effect);
+        const auto charge = act_stopping(
+            what, [&] { return in.charge(what.key, what.amount, run.child_key("payment")); });
         return "charge " + std::to_string(charge) + ", reported by " + std::string{by};
     });
 }
 
 outcome<std::string> transacted_order(engine& with, world& in, const order_request& what) {
-    sqlite_transaction here{in.shop.data().handle()};
+    sqlite_transaction here{in.shop.handle()};
     return with.transact<std::string>(here, request_for(what, "ORDER_CREATE"), [&] {
-        what.at(moment::before_effect);
-        const std::int64_t order = in.shop.add_order(what.key, what.amount);
-        what.at(moment::after_effect);
+        const auto order = act_stopping(what, [&] { return in.add_order(what.key, what.amount); });
         return "order " + std::to_string(order);
     });
 }
 
-} // namespace semel::app::demo
+} // namespace semel::demo

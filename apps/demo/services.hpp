@@ -6,19 +6,18 @@
 #include <string>
 #include <string_view>
 
-#include "demo_world.hpp"
+#include "demo/world.hpp"
 #include "semel/engine.hpp"
 
-namespace semel::app::demo {
+namespace semel::demo {
 
 // Where a service can be stopped on its way.
 enum class moment { before_effect, after_effect };
-using on_moment = std::function<void(moment)>;
 
 struct order_request {
     std::string key;
     int amount = 49;
-    on_moment at = [](moment) {};
+    std::function<void(moment)> at = [](moment) {};
 };
 
 // Check, then act: look the key up; if it is new, do the work; then remember the key.
@@ -37,4 +36,4 @@ outcome<std::string> semel_payment(engine& with, world& in, const order_request&
 // The work puts an order into the shop's table, in one transaction with the record.
 outcome<std::string> transacted_order(engine& with, world& in, const order_request& what);
 
-} // namespace semel::app::demo
+} // namespace semel::demo

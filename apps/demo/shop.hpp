@@ -7,12 +7,12 @@
 #include "config/config.hpp"
 #include "edge/server/server.hpp"
 
-namespace semel::app {
+namespace semel::demo {
 
 // Makes an order of every POST to /orders and a payment of every POST to /payments.
-class demo_shop {
+class shop {
 public:
-    demo_shop(); // listens on any free port of the loopback
+    shop(); // listens on any free port of the loopback
 
     [[nodiscard]] std::string url() const { return "http://" + server_->address().text(); }
 
@@ -21,9 +21,9 @@ private:
 };
 
 // The configuration of a gateway before it, on a SQLite file.
-[[nodiscard]] config::config demo_config(const std::string& upstream, const std::string& file);
+[[nodiscard]] config::config gateway_config(const std::string& upstream, const std::string& file);
 
 // What to type, and what it shows.
-[[nodiscard]] std::string demo_guide(const std::string& gateway_address);
+[[nodiscard]] std::string guide(const std::string& gateway_address);
 
-} // namespace semel::app
+} // namespace semel::demo

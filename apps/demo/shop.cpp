@@ -1,4 +1,4 @@
-#include "demo_shop.hpp"
+#include "demo/shop.hpp"
 
 #include <atomic>
 #include <utility>
@@ -6,10 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "opened.hpp"
 #include "semel/ids.hpp"
 
-namespace semel::app {
+namespace semel::demo {
 namespace {
 
 struct counts {
@@ -41,9 +40,10 @@ http::response serve(const http::request_head& head, counts& all) {
 
 std::unique_ptr<edge::server> started() {
     const auto all = std::make_shared<counts>(); // shared by the copies of the handler
-    return opened(edge::server::start({}, [all](edge::served_request asked, edge::reply to) {
+    auto serving = [all](edge::served_request asked, edge::reply to) {
         to(serve(asked.what.head, *all));
-    }));
+    };
+    return edge::server::start({}, std::move(serving)).value();
 }
 
 config::route_entry route(std::string operation, std::string path, http::key_need need) {
@@ -57,9 +57,9 @@ config::route_entry route(std::string operation, std::string path, http::key_nee
 
 } // namespace
 
-demo_shop::demo_shop() : server_(started()) {}
+shop::shop() : server_(started()) {}
 
-config::config demo_config(const std::string& upstream, const std::string& file) {
+config::config gateway_config(const std::string& upstream, const std::string& file) {
     config::config made;
     made.store.url.written = made.store.url.text = "sqlite:" + file;
     made.tenants.source = config::tenant_kind::single;
@@ -70,7 +70,7 @@ config::config demo_config(const std::string& upstream, const std::string& file)
     return made;
 }
 
-std::string demo_guide(const std::string& gateway_address) {
+std::string guide(const std::string& gateway_address) {
     // A file may remember the keys of earlier days.
     const std::string key = new_ulid().to_string();
     const auto post = [&](const std::string& body) {
@@ -94,4 +94,4 @@ std::string demo_guide(const std::string& gateway_address) {
            "all.\n\n";
 }
 
-} // namespace semel::app
+} // namespace semel::demo
