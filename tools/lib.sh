@@ -8,7 +8,7 @@ jobs_max() {
 configure_preset() {
     local preset=$1 log=build/$1.configure.log
     mkdir -p build
-    # The console's pages could not be fetched the last time: configured anew, it tries again.
+    # If the console's pages could not be fetched the last time, configuring tries again.
     local failed
     failed=$(compgen -G "build/$preset/src/edge/console/*.failed" || true)
     if [[ -f build/$preset/build.ninja && -z $failed ]]; then

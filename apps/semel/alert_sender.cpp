@@ -54,7 +54,7 @@ alert_sender::alert_sender(alert_target to, std::shared_ptr<logger> log)
         {.url = opened(edge::parse_base_url(target_.webhook)), .answer_time = answer_time}));
 }
 
-// Signed anew at every try, since receivers refuse what is old. The id stays.
+// Each try has a signature of its own, since receivers refuse old ones. The id stays.
 edge::call_request alert_sender::request_of(const std::string& id, const std::string& body) const {
     const auto lines = outbox::signature_lines(target_.secrets, {.timestamp = seconds_since_1970(),
                                                                  .id = id,

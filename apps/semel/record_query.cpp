@@ -38,7 +38,7 @@ void add_query_options(CLI::App& command, query_arguments& with) {
            {"processing", "lapsed", "in-doubt", "succeeded", "failed"})
         ->group(group);
     command.add_option("--ref", with.ref, "the reference of their result")->group(group);
-    command.add_option("--lapsed-for", with.lapsed_for, "past their lease for so long")
+    command.add_option("--lapsed-for", with.lapsed_for, "past their lease by this much")
         ->type_name("TIME")
         ->group(group);
     command.add_option("--older", with.older, "created so long ago, or longer")

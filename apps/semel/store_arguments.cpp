@@ -61,8 +61,8 @@ std::vector<outbox_place> outboxes_of(const store_arguments& with) {
 }
 
 time_point time_of(store& records) {
-    const record_id nobody{.tenant = "semel", .operation = "ready", .key = "ready"};
-    return opened(records.call(nobody, commands::lookup{})).now;
+    const record_id absent{.tenant = "semel", .operation = "ready", .key = "ready"};
+    return opened(records.call(absent, commands::lookup{})).now;
 }
 
 } // namespace semel::app

@@ -103,7 +103,7 @@ export function Page(props: { title: ComponentChildren; aside?: ComponentChildre
     );
 }
 
-// Colours cost an element each: none for what nobody reads whole.
+// Each coloured token costs an element: long texts, which are not read whole, have none.
 const coloured_max = 40_000;
 
 export function Text(props: { text: string }) {
@@ -115,7 +115,7 @@ export function Text(props: { text: string }) {
     );
 }
 
-// Bytes that somebody else has written: always shown, never interpreted.
+// Bytes of an application: always shown, never interpreted.
 export function BytesView(props: { of: Bytes; what: string }) {
     const [raw, setRaw] = useState(false);
     if (props.of.bytes === 0) return <p class="muted">{t.common.nothing}</p>;

@@ -1,4 +1,4 @@
-// What a key means where no field has the focus. Pure but for `listen`.
+// What a key means where no field has the focus. Pure, except `listen`.
 
 export type Action = { go: string } | "first" | "next" | "previous" | "refresh" | "theme" | "help";
 

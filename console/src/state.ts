@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { Problem } from "./api";
 
-// Now, moving on while somebody looks.
+// The time now, which moves on while the page is visible.
 export function useNow(every_ms: number): number {
     const [now, setNow] = useState(Date.now());
     useEffect(() => {
@@ -96,7 +96,7 @@ export function useTheme(): [Theme, () => void] {
     return [theme, next];
 }
 
-// Called on `r`, and by nobody else: a page says what refreshing means on it.
+// Called on `r` only: a page says what refreshing means on it.
 export function useRefreshKey(refresh: () => void) {
     const latest = useRef(refresh);
     latest.current = refresh;

@@ -22,7 +22,7 @@ export const english = {
 
     session: {
         title: "Sign in",
-        lead: "Operators see what is under way here, and settle what nobody else can.",
+        lead: "Operators see what is under way here, and settle what only a person can settle.",
         token: "Token",
         hint: "A token with the scope admin may act, one with operate may look at everything, one with read at its own tenant's records.",
         how: "Make one with",
@@ -84,7 +84,7 @@ export const english = {
     stateHelp: {
         running: "Its owner works on it, and its lease is live.",
         lapsed: "Its owner is late or gone. The next caller runs the work again.",
-        in_doubt: "Its owner is late or gone, and nobody knows whether the work took effect. Nobody runs it again until it is settled.",
+        in_doubt: "Its owner is late or gone, and it is not known whether the work took effect. The work is not run again until the record is settled.",
         succeeded: "Repeats get the stored result.",
         failed_retryable: "The next caller runs the work again.",
         failed_final: "Repeats get the stored failure.",
@@ -308,12 +308,12 @@ export const english = {
         confirmText: {
             committed: "Repeats are answered with this result from now on.",
             not_executed: "The next repeat runs the work again. If it did take effect after all, it then takes effect twice.",
-            failed: "Repeats are told that it failed, and nobody runs it again.",
+            failed: "Repeats are told that it failed, and it is not run again.",
         } as Record<string, string>,
         fenced: "An owner that wakes up later is fenced off: its result is dropped.",
         done: "Settled. Repeats get the new answer from here on.",
         corrected: "The verdict is changed. Repeats get the new answer from here on.",
-        conflict: "Somebody else settled it, or its owner came back. This is how it is now.",
+        conflict: "The record was settled elsewhere, or its owner came back. This is how it is now.",
     },
 
     remove: {

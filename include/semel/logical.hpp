@@ -101,7 +101,7 @@ private:
 enum class version_outcome : std::uint8_t {
     apply,   // write it, with version + 1 and this change's name
     already, // this very change made the current version
-    stale,   // others have written since; read again and decide anew
+    stale,   // others have written since; read again and decide again
     ahead,   // the change expects a version that does not exist yet: out of order, or a wrong row
 };
 

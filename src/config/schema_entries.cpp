@@ -202,8 +202,8 @@ namespace {
 
 fields time_fields(reconcile_times& to) {
     return {
-        duration_field({"alert_after", "past the lease: somebody is told; \"0s\": as [reconcile] "
-                                       "says"},
+        duration_field({"alert_after", "past the lease: an alert goes out; \"0s\": as "
+                                       "[reconcile] says"},
                        to.alert_after, zero::allowed),
         duration_field({"settle_after", "past the lease: the service is asked; \"0s\": as "
                                         "[reconcile] says"},

@@ -174,7 +174,7 @@ fields gateway_fields(gateway_section& to) {
         count_field({"connections_max", "connections to the upstream"}, to.connections_max),
         size_field({"answer_bytes_max",
                     "of an answer on a protected route; a larger one is executed and "
-                    "remembered, its body kept for nobody"},
+                    "remembered, but its body is not kept"},
                    to.answer_bytes_max),
         choice_field<edge::upstream_options::host_seen>(
             {"host", "the Host that the upstream sees: the client's, or the one in its URL"},
@@ -264,7 +264,7 @@ fields reconcile_fields(reconcile_section& to) {
     return {
         flag_field({"enabled", "look for work whose owner has gone, tell, and ask"}, to.enabled),
         duration_field({"every", "between two looks"}, to.every),
-        duration_field({"alert_after", "past the lease: somebody is told"}, to.alert_after),
+        duration_field({"alert_after", "past the lease: an alert goes out"}, to.alert_after),
         duration_field({"settle_after", "past the lease: the service is asked what happened"},
                        to.settle_after),
         count_field({"probes_at_once", "questions under way"}, to.probes_at_once),
@@ -308,7 +308,7 @@ fields log_fields(log_section& to) {
             {"keys", "whether lines have the first digits of a key's hash or the key itself"},
             to.keys, {{"hashed", keys_in_logs::hashed}, {"plain", keys_in_logs::plain}}),
         secret_field({"key_secret", "\"file:/path\" or \"env:NAME\", a secret under which keys are "
-                                    "hashed for logs, so that nobody finds a key by trying. The "
+                                    "hashed for logs, so that a key cannot be found by trying. The "
                                     "same on all instances. Empty: hashes that are the same "
                                     "everywhere"},
                      to.key_secret),
@@ -335,8 +335,7 @@ std::vector<section> sections_of(config& of) {
         {"sweep", "How records that have expired are removed.", sweep_fields(of.sweep)},
         {"reconcile", "How work whose owner has gone is settled; see [operations](operations.md).",
          reconcile_fields(of.reconcile)},
-        {"alerts", "What somebody is told about, beside the Prometheus rules.",
-         alerts_fields(of.alerts)},
+        {"alerts", "Alerts that are sent, beside the Prometheus rules.", alerts_fields(of.alerts)},
     };
 }
 

@@ -60,7 +60,7 @@ applied settled(const record& before, const instant& at, record_state state,
 
 applied start(const record* before, commands::begin&& what, const instant& at,
               answers::start_kind kind) {
-    // A retry or take-over continues the record; a first or overwriting start makes it anew.
+    // A retry or take-over continues the record; a first or overwriting start makes a new one.
     const bool continues =
         kind == answers::start_kind::retried || kind == answers::start_kind::taken_over;
     applied made = continues ? rewritten(*before, at) : created(at);

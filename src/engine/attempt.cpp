@@ -243,7 +243,7 @@ void attempt::on_complete_answer(result<reply>&& got) {
 void attempt::on_settled(const reply& got) {
     if (const auto* fenced = std::get_if<answers::fenced_off>(&got.said)) {
         bump(core_->counters.fenced_completions);
-        log_warning(*core_->log, "completion fenced off: somebody took over",
+        log_warning(*core_->log, "completion fenced off: another owner took over",
                     {{"operation", plan_.id.operation},
                      {"key", log_key(plan_.id.key)},
                      {"fence", started_.by.fence}});

@@ -71,8 +71,8 @@ engine& engine::operator=(engine&& other) noexcept {
 
 engine::~engine() {
     if (core_ == nullptr || core_->home.left()) return;
-    // What is drained may still be on its way out of the core: whoever comes next, a reader of the
-    // store's file for instance, must find it gone.
+    // An attempt that has been drained may still be on its way out of the core. The next reader of
+    // the store's file, for instance, must find that the attempt has left.
     const duration patience =
         core_->close() == engine_core::ended::drained ? core_->options.drain_max : duration::zero();
     const auto gone = std::get_deleter<core_deleter>(core_)->gone;

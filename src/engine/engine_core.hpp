@@ -65,7 +65,7 @@ public:
     void leave();
     void on_orphan_over();
 
-    // A request is about to be answered so: a mismatch is told to whoever wants to know.
+    // Called before a request is answered. If the answer is a mismatch, the hook hears of it.
     void report(const raw_outcome& with, const plan& what);
 
     // Calls code of the user. What it throws goes no further, so that it costs no other caller

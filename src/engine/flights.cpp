@@ -130,7 +130,7 @@ flights::followers flights::take_impatient(flight& from, local_time heard_at) {
                        [&](const auto& one) { return one->waits() || one->came_at() > heard_at; });
 }
 
-// They could share with the record that ran, but not with a leader who asks anew.
+// These followers could share the record that ran, but not with a leader that asks again.
 flights::followers flights::take_strangers(flight& from, const std::optional<fingerprint>& with) {
     return take_others(from, [&](const auto& one) { return one->content() == with; });
 }

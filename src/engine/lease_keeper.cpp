@@ -121,8 +121,8 @@ void lease_keeper::schedule(local_time when) {
 
 void lease_keeper::tick(local_time planned) {
     {
-        // An earlier tick was asked for after this one and will plan anew. If both went on, each
-        // would leave a successor, and they would multiply.
+        // An earlier tick was asked for after this one and will plan the next. If both ticks went
+        // on, each would leave a successor, and ticks would multiply.
         const std::lock_guard lock{schedule_mutex_};
         if (next_tick_.load(std::memory_order_relaxed) != planned) return;
         next_tick_.store(local_time::max(), std::memory_order_release);

@@ -27,7 +27,7 @@ void throw_outcome(const raw_outcome& raw) {
     case outcome_kind::replayed:
         throw tombstone_error{raw.kind, "the effect took place; its result was not kept"};
     case outcome_kind::in_progress:
-        throw in_progress_error{raw.kind, "somebody else is working on this request"};
+        throw in_progress_error{raw.kind, "another owner is working on this request"};
     case outcome_kind::mismatch:
         throw mismatch_error{raw.kind, "the key was used before with other content"};
     case outcome_kind::failed: throw failed_error{raw.kind, raw.error};

@@ -21,7 +21,7 @@ namespace semel {
                                                        const open_options& options);
 [[nodiscard]] result<mysql_store_options> mysql_target(const store_url& url,
                                                        const open_options& options);
-// The part of a Redis URL that is about the connection: whoever speaks to Redis reads it so.
+// Reads the part of a Redis URL that is about the connection. All that speak to Redis use it.
 [[nodiscard]] result<void> read_redis_connection(const store_url& url, url_parameters& given,
                                                  redis_options& to);
 // `own` has the defaults.

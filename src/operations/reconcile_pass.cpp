@@ -12,7 +12,7 @@
 namespace semel {
 namespace {
 
-const record_id nobody{.tenant = "semel", .operation = "ready", .key = "ready"};
+const record_id absent{.tenant = "semel", .operation = "ready", .key = "ready"};
 
 duration lapsed_for(const record& it, time_point now) {
     return now - (it.lease_until + it.policy.grace);
@@ -106,7 +106,7 @@ duration reconcile_pass::first_alert() const {
 }
 
 result<time_point> reconcile_pass::store_time() {
-    auto got = records_.call(nobody, commands::lookup{}, options_.now);
+    auto got = records_.call(absent, commands::lookup{}, options_.now);
     if (!got) return std::move(got).error();
     return got->now;
 }

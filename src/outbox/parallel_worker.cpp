@@ -162,7 +162,7 @@ private:
         for (auto one = worn; one != rows.end(); ++one) {
             made.back.push_back(
                 dead(one->row, "tried " + std::to_string(one->attempts - 1) +
-                                   " times, and nobody came back to say what became of it"));
+                                   " times, and no relay came back to say what became of it"));
         }
         const std::span<const message> all{rows.data(),
                                            static_cast<std::size_t>(worn - rows.begin())};

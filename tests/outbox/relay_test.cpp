@@ -262,7 +262,7 @@ TEST_P(OutboxRelay, ARowNobodyComesBackForIsADeadLetterInTheEnd) {
     const auto dead = at_->open()->list({}).value();
     ASSERT_EQ(dead.size(), 1U);
     EXPECT_EQ(dead[0].status, row_status::dead);
-    EXPECT_THAT(dead[0].last_error, HasSubstr("nobody came back"));
+    EXPECT_THAT(dead[0].last_error, HasSubstr("no relay came back"));
 }
 
 TEST_P(OutboxRelay, AnAckIsFencedByOwnerAndToken) {

@@ -15,7 +15,7 @@ export function RecordPage(props: { query: string; session: Session }) {
     const [every, setEvery] = useState(0);
     const { value, problem, busy, reload } = useLoaded(() => api.record(props.query), props.query, every);
     useRefreshKey(reload);
-    // While its owner works the page follows; a form that somebody fills in stays as it is.
+    // While its owner works the page follows; a form that is being filled in stays as it is.
     const follow = value?.standing === "running" ? running_ms : 0;
     if (follow !== every) setEvery(follow);
     if (problem?.status === 404) return <Missing audit={(problem.body as { audit?: AuditEntry[] })?.audit ?? []} />;

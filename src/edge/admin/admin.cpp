@@ -46,9 +46,9 @@ void check_ready(const std::shared_ptr<admin::parts>& of, reply answer) {
         waits->tell(not_ready(*of, "the store does not answer in time"));
     });
     // A record that does not exist: the look-up reaches the store and changes nothing.
-    const record_id nobody{.tenant = "semel", .operation = "ready", .key = "ready"};
+    const record_id absent{.tenant = "semel", .operation = "ready", .key = "ready"};
     of->records.submit(
-        {.id = nobody, .what = commands::lookup{}}, [of, waits](result<semel::reply> got) {
+        {.id = absent, .what = commands::lookup{}}, [of, waits](result<semel::reply> got) {
             waits->tell(got ? ready_page(*of) : not_ready(*of, "the store cannot be asked"));
         });
 }

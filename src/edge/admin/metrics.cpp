@@ -227,13 +227,13 @@ void write(metrics_text& to, const reconcile_counts& from) {
     const reconcile_report& sum = from.sum;
     gauges(to,
            {{"reconciler_stuck", "Records past alert_after at the last look.", from.stuck_now}});
-    counters(
-        to,
-        {{"reconciler_passes_total", "Looks.", from.passes},
-         {"reconciler_asked_total", "Questions to probes.", sum.asked},
-         {"reconciler_late_total", "Answers that somebody else had settled meanwhile.", sum.late},
-         {"reconciler_alerted_total", "Records that somebody was told about.", sum.alerted},
-         {"reconciler_failures_total", "Questions the store did not answer.", sum.failures}});
+    counters(to,
+             {{"reconciler_passes_total", "Looks.", from.passes},
+              {"reconciler_asked_total", "Questions to probes.", sum.asked},
+              {"reconciler_late_total", "Answers about records that had been settled meanwhile.",
+               sum.late},
+              {"reconciler_alerted_total", "Records for which an alert went out.", sum.alerted},
+              {"reconciler_failures_total", "Questions the store did not answer.", sum.failures}});
     to.counter("reconciler_verdicts_total", "Answers of probes.");
     const std::initializer_list<std::pair<std::string_view, std::uint64_t>> verdicts = {
         {"committed", sum.committed}, {"not_executed", sum.not_executed}, {"unknown", sum.unknown}};

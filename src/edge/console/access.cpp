@@ -12,7 +12,7 @@ told no(const console_core& core, problem_kind kind, int status, std::string why
                    core.options.problems);
 }
 
-told nobody(const console_core& core, std::string why) {
+told not_signed_in(const console_core& core, std::string why) {
     told made = no(core, problem_kind::tenant_missing, 401, std::move(why));
     made.headers.add("WWW-Authenticate", "Bearer");
     return made;
@@ -20,17 +20,17 @@ told nobody(const console_core& core, std::string why) {
 
 std::variant<console_caller, told> by_bearer(const console_core& core, std::string_view token) {
     auto gives = core.options.grant_of(token);
-    if (!gives) return nobody(core, "the token is not known");
+    if (!gives) return not_signed_in(core, "the token is not known");
     return console_caller{.gives = *std::move(gives), .token = fingerprint::raw(token)};
 }
 
 std::variant<console_caller, told> by_cookie(console_core& core, const http::header_list& headers) {
     const auto id = cookie(headers, core.cookie_name());
-    if (!id) return nobody(core, "sign in, or send a bearer token");
+    if (!id) return not_signed_in(core, "sign in, or send a bearer token");
     auto session = core.signed_in.find(*id, core.runtime.now());
-    if (!session) return nobody(core, "the session has ended; sign in again");
+    if (!session) return not_signed_in(core, "the session has ended; sign in again");
     auto gives = core.options.grant_of_hash(session->token);
-    if (!gives) return nobody(core, "the token of this session has been revoked");
+    if (!gives) return not_signed_in(core, "the token of this session has been revoked");
     return console_caller{
         .gives = *std::move(gives), .token = session->token, .session = std::move(session)};
 }

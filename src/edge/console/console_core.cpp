@@ -91,8 +91,8 @@ void console_core::feel_pulse() {
         asked_at_ = runtime.now();
         ++under_way_;
     }
-    const record_id nobody{.tenant = "semel", .operation = "ready", .key = "console"};
-    records.submit({.id = nobody, .what = commands::lookup{}}, [self = shared_from_this()](
+    const record_id absent{.tenant = "semel", .operation = "ready", .key = "console"};
+    records.submit({.id = absent, .what = commands::lookup{}}, [self = shared_from_this()](
                                                                    result<semel::reply> got) {
         {
             const std::lock_guard lock{self->mutex_};

@@ -175,7 +175,8 @@ void upstream_connection::take_head() {
         auto* const whole = std::get_if<parsed_response>(&parsed);
         if (whole == nullptr) return read();
         in_.consume(whole->size);
-        if (whole->head.status == 101) return fail("it changes to a protocol nobody asked for");
+        if (whole->head.status == 101)
+            return fail("it changes to a protocol that was not asked for");
         if (whole->head.status < 200) continue; // interim: the final one follows
         head_done_ = true;
         body_ = whole->head.body();

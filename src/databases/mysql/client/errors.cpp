@@ -74,7 +74,7 @@ constexpr meaning meanings[]{
     {number::read_only, errc::read_only, primary},
     {1301, errc::limit_exceeded, shorter},
     {number::no_savepoint, errc::transaction_broken},
-    {1317, errc::unavailable, "somebody has stopped the query"},
+    {1317, errc::unavailable, "the query was stopped from another session"},
     {1406, errc::limit_exceeded, "a value does not fit its column"},
     {1461, errc::unavailable,
      "the server keeps no more prepared statements; raise max_prepared_stmt_count"},

@@ -119,7 +119,7 @@ result<migration_report> migrate(connection& on, std::string_view prefix, migrat
                            deadline);
     if (!locked) return std::move(locked).error();
     if (!locked->next() || locked->integer(0) != 1) {
-        return refused(errc::timed_out, "somebody else has been migrating all the time");
+        return refused(errc::timed_out, "another session has been migrating all the time");
     }
     auto report = bring_up_to_date(on, prefix, mode, deadline);
     // The end of the connection would do the same.

@@ -64,7 +64,7 @@ public:
     // Begins to connect; advance() goes on until it is ready.
     static result<std::unique_ptr<connection>> start(const target& to);
 
-    // A connection of somebody else, who closes it. It must be idle: no query under way.
+    // A connection that its owner closes. It must be idle: no query under way.
     static std::unique_ptr<connection> borrow(pg_conn* handle);
 
     connection(const connection&) = delete;
@@ -82,8 +82,7 @@ public:
                                                      local_time deadline);
     // Begins a pipeline, or goes on with it, for others to add to and pipeline() to end.
     [[nodiscard]] result<void> queue(std::span<const call> calls);
-    [[nodiscard]] result<void>
-    queue_text(const std::string& sql); // a statement nobody has prepared
+    [[nodiscard]] result<void> queue_text(const std::string& sql); // a statement, unprepared
     // What the failure of the last pipeline or query was made of. Empty where it came from libpq.
     [[nodiscard]] const native_failure& last_failure() const { return last_failure_; }
     [[nodiscard]] result<void> prepare(std::span<const preparation> all, local_time deadline);
@@ -120,7 +119,7 @@ public:
     [[nodiscard]] result<void> send_sync(ending unless_sent); // ends what the owner has queued
     // Nothing: there is more to come.
     [[nodiscard]] std::optional<result<std::vector<rows>>> take(collection& to);
-    [[nodiscard]] failure too_late(collection& so_far); // nobody waits for the rest
+    [[nodiscard]] failure too_late(collection& so_far); // the rest is not waited for
 
     [[nodiscard]] bool lost() const { return lost_; }
     [[nodiscard]] int server_version() const; // 150018 is 15.18

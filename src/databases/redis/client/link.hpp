@@ -1,4 +1,4 @@
-// One connection to the server, made anew when it breaks.
+// One connection to the server. The link reconnects when the connection breaks.
 #pragma once
 
 #include <functional>

@@ -22,8 +22,8 @@ constexpr meaning meanings[]{
     {SQLITE_CANTOPEN_ISDIR, errc::not_a_store, effect::none,
      "the path is a folder; name a file in it"},
     {SQLITE_BUSY_SNAPSHOT, errc::conflict, effect::none,
-     "somebody wrote since this transaction began to read; roll back and start it with BEGIN "
-     "IMMEDIATE"},
+     "another connection wrote since this transaction began to read; roll back and start it with "
+     "BEGIN IMMEDIATE"},
     {SQLITE_IOERR_NOMEM, errc::no_space, effect::unknown, "out of memory"},
     {SQLITE_IOERR_SHMSIZE, errc::no_space, effect::unknown, "free space on the disk"},
 
