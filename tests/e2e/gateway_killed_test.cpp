@@ -231,7 +231,7 @@ TEST(GatewayKilled, HalfOfTheRequestSent) {
 
 // ---- at the shop
 
-void kill_at(stall where) {
+void expect_whole_after_kill_at(stall where) {
     for_each_policy({.at = where}, [](scene& all) -> left {
         all.send_order();
         EXPECT_TRUE(all.behind().has_stalled());
@@ -242,15 +242,15 @@ void kill_at(stall where) {
 }
 
 TEST(GatewayKilled, WhileTheShopWorks) {
-    kill_at(stall::working);
+    expect_whole_after_kill_at(stall::working);
 }
 
 TEST(GatewayKilled, InTheHeadOfTheAnswer) {
-    kill_at(stall::half_head);
+    expect_whole_after_kill_at(stall::half_head);
 }
 
 TEST(GatewayKilled, InTheBodyOfTheAnswer) {
-    kill_at(stall::half_body);
+    expect_whole_after_kill_at(stall::half_body);
 }
 
 // The lease is short and lapses by itself: the dead do not renew it.

@@ -34,7 +34,11 @@ protected:
 void die_at_work(store& records, const request& what, record_policy policy) {
     const commands::begin begun{.owner = {.low = 7}, .lease = 10ms, .policy = policy};
     ASSERT_TRUE(records.call(id_of(what), begun));
-    std::this_thread::sleep_for(15ms + policy.grace);
+    ASSERT_TRUE(soon([&] {
+        const auto got = records.call(id_of(what), commands::lookup{}).value();
+        const auto& left = std::get<answers::found>(got.said).current;
+        return got.now > left->lease_until + policy.grace;
+    }));
 }
 
 TEST_F(Leases, ASlowOwnerKeepsItsLeaseForAsLongAsItWorks) {

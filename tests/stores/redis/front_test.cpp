@@ -258,7 +258,7 @@ TEST(RedisFrontFaults, WhatCouldNotBeForgottenIsForgottenLater) {
 TEST(RedisFrontFaults, AFrozenServerDelaysByItsTimeOutOnly) {
     private_redis server;
     auto options = server.options();
-    options.connect_timeout = options.command_timeout = milliseconds{100};
+    options.connect_timeout = options.command_timeout = milliseconds{500};
     const auto it = open_redis_front(options).value();
     ASSERT_TRUE(it->call(id_of("k"), fronts::look{.token = 1, .life = seconds{30}}));
     server.freeze();
@@ -268,7 +268,7 @@ TEST(RedisFrontFaults, AFrozenServerDelaysByItsTimeOutOnly) {
         EXPECT_FALSE(it->call(id_of("k"), fronts::look{.token = 1, .life = seconds{30}}));
     }
 
-    EXPECT_LT(std::chrono::steady_clock::now() - begun, seconds{2});
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, seconds{5});
     server.thaw();
 }
 

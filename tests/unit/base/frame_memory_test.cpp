@@ -40,7 +40,7 @@ void give_back(const std::vector<piece>& all) {
     for (const auto& [at, bytes] : all) give_frame(at, bytes);
 }
 
-TEST(FrameMemory, NobodyGetsWhatSomebodyHas) {
+TEST(FrameMemory, AFrameInUseIsNotGivenOutAgain) {
     for (int round = 0; round < 3; ++round) {
         const auto all = taken(2'000);
         EXPECT_TRUE(untouched(all));
@@ -69,19 +69,27 @@ TEST(FrameMemory, MayBeGivenBackByAnotherThread) {
 
 struct last_word {
     std::vector<piece> all = {};
+    bool* whole = nullptr;
     ~last_word() {
+        const auto late = taken(200);
+        *whole = untouched(all) && untouched(late);
         give_back(all);
-        give_back(taken(200));
+        give_back(late);
     }
 };
 
 TEST(FrameMemory, ServesAThreadToItsVeryEnd) {
-    std::thread{[] {
-        // Made before the thread has kept anything, it ends after that is gone.
+    bool whole = false;
+    std::thread{[&] {
+        // Made before the thread has kept a frame, so it is destroyed after the kept frames.
         thread_local last_word ends_last;
         ends_last.all.reserve(200);
         ends_last.all = taken(200);
+        ends_last.whole = &whole;
+        give_back(taken(200));
     }}.join();
+
+    EXPECT_TRUE(whole);
 }
 
 } // namespace

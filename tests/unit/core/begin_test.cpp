@@ -48,7 +48,7 @@ TEST(Begin, IsInProgressWhileTheLeaseIsLive) {
     machine m;
     const claim holder = m.start();
 
-    const auto busy = m.refuse<answers::in_progress>(begin(2));
+    const auto busy = m.expect_refusal<answers::in_progress>(begin(2));
 
     EXPECT_EQ(busy.holder, holder);
     EXPECT_EQ(busy.attempt, 1U);
@@ -61,7 +61,7 @@ TEST(Begin, IsInProgressUntilTheGraceIsOver) {
 
     m.now = noon + seconds{30} + milliseconds{250};
 
-    m.refuse<answers::in_progress>(begin(2));
+    m.expect_refusal<answers::in_progress>(begin(2));
 }
 
 TEST(Begin, TakesOverOneTickAfterTheGrace) {
@@ -96,7 +96,7 @@ TEST(Begin, TakesOverUntilAttemptsAreUsedUpAndIsThenInDoubt) {
     m.expect<answers::started>(begin(2, twice));
     m.now += past_lease;
 
-    const auto doubt = m.refuse<answers::in_doubt>(begin(3, twice));
+    const auto doubt = m.expect_refusal<answers::in_doubt>(begin(3, twice));
 
     EXPECT_EQ(doubt.fence, m.it->holder.fence);
     EXPECT_EQ(doubt.since, m.it->lease_until);
@@ -108,7 +108,7 @@ TEST(Begin, IsInDoubtOnLapsedHeldRecord) {
 
     m.now += past_lease;
 
-    m.refuse<answers::in_doubt>(begin(2));
+    m.expect_refusal<answers::in_doubt>(begin(2));
 }
 
 TEST(Begin, IsInDoubtOnLapsedProbedRecord) {
@@ -117,7 +117,7 @@ TEST(Begin, IsInDoubtOnLapsedProbedRecord) {
 
     m.now += past_lease;
 
-    m.refuse<answers::in_doubt>(begin(2));
+    m.expect_refusal<answers::in_doubt>(begin(2));
 }
 
 TEST(Begin, StoredPolicyDecidesAndNotTheCallers) {
@@ -126,7 +126,7 @@ TEST(Begin, StoredPolicyDecidesAndNotTheCallers) {
 
     m.now += past_lease;
 
-    m.refuse<answers::in_doubt>(begin(2, {.attempts_max = 100}));
+    m.expect_refusal<answers::in_doubt>(begin(2, {.attempts_max = 100}));
 }
 
 TEST(Begin, R_5_ProcessingRecordNeverExpires) {
@@ -135,14 +135,14 @@ TEST(Begin, R_5_ProcessingRecordNeverExpires) {
 
     m.now += hours{24 * 365};
 
-    m.refuse<answers::in_doubt>(begin(2));
+    m.expect_refusal<answers::in_doubt>(begin(2));
 }
 
 TEST(Begin, RefusesAnotherFingerprintWhileTheRecordIsProcessing) {
     machine m;
     m.start();
 
-    const auto mismatch = m.refuse<answers::mismatch>(begin_with(content(0xBB)));
+    const auto mismatch = m.expect_refusal<answers::mismatch>(begin_with(content(0xBB)));
 
     EXPECT_EQ(mismatch.stored, content(0xAA));
 }
@@ -153,14 +153,14 @@ TEST(Begin, RefusesAnotherFingerprintAfterTheLeaseHasLapsed) {
 
     m.now += past_lease;
 
-    m.refuse<answers::mismatch>(begin_with(content(0xBB)));
+    m.expect_refusal<answers::mismatch>(begin_with(content(0xBB)));
 }
 
 TEST(Begin, RefusesAnotherFingerprintOfFinishedRecord) {
     machine m;
     m.expect<answers::stored>(complete(m.start()));
 
-    m.refuse<answers::mismatch>(begin_with(content(0xBB)));
+    m.expect_refusal<answers::mismatch>(begin_with(content(0xBB)));
 }
 
 TEST(Begin, ExpiryIsJudgedBeforeTheFingerprint) {
@@ -177,7 +177,7 @@ TEST(Begin, DoesNotCompareWhenTheCallerHasNoFingerprint) {
     machine m;
     m.expect<answers::stored>(complete(m.start()));
 
-    m.refuse<answers::replay>(begin_with(std::nullopt));
+    m.expect_refusal<answers::replay>(begin_with(std::nullopt));
 }
 
 TEST(Begin, DoesNotCompareWhenTheRecordHasNoFingerprint) {
@@ -185,7 +185,7 @@ TEST(Begin, DoesNotCompareWhenTheRecordHasNoFingerprint) {
     const auto started = m.expect<answers::started>(begin_with(std::nullopt));
     m.expect<answers::stored>(complete(started.by));
 
-    m.refuse<answers::replay>(begin());
+    m.expect_refusal<answers::replay>(begin());
 }
 
 TEST(Begin, RetryWithoutFingerprintKeepsTheStoredOne) {
@@ -204,7 +204,7 @@ TEST(Begin, ReplaysSucceededRecord) {
     const claim by = m.start();
     m.expect<answers::stored>(complete(by, "order 7"));
 
-    const auto replay = m.refuse<answers::replay>(begin(2));
+    const auto replay = m.expect_refusal<answers::replay>(begin(2));
 
     EXPECT_EQ(replay.result.body, "order 7");
     EXPECT_EQ(replay.fence, by.fence);
@@ -217,7 +217,7 @@ TEST(Begin, ReplaysUntilTheLastTickOfTheRetention) {
 
     m.now = noon + hours{1} - microseconds{1};
 
-    m.refuse<answers::replay>(begin(2));
+    m.expect_refusal<answers::replay>(begin(2));
 }
 
 TEST(Begin, R_18_StartsAfreshWhenTheRetentionIsOver) {
@@ -238,7 +238,7 @@ TEST(Begin, AnswersFinalFailure) {
     machine m;
     m.expect<answers::stored>(fail(m.start(), commands::failure_kind::final));
 
-    const auto failed = m.refuse<answers::failed>(begin(2));
+    const auto failed = m.expect_refusal<answers::failed>(begin(2));
 
     EXPECT_EQ(failed.state, record_state::failed_final);
     EXPECT_EQ(failed.error, "no");
@@ -252,7 +252,7 @@ TEST(Begin, WaitsUntilRetryAfter) {
 
     m.now = noon + seconds{10} - microseconds{1};
 
-    EXPECT_EQ(m.refuse<answers::in_progress>(begin(2)).retry_at, noon + seconds{10});
+    EXPECT_EQ(m.expect_refusal<answers::in_progress>(begin(2)).retry_at, noon + seconds{10});
 }
 
 TEST(Begin, RetriesFromRetryAfterOn) {
@@ -280,7 +280,7 @@ TEST(Begin, AnswersTheFailureWhenAttemptsAreUsedUp) {
     m.expect<answers::stored>(fail(m.start(2, twice), commands::failure_kind::retryable));
     m.now += seconds{10};
 
-    const auto failed = m.refuse<answers::failed>(begin(3, twice));
+    const auto failed = m.expect_refusal<answers::failed>(begin(3, twice));
 
     EXPECT_EQ(failed.state, record_state::failed_retryable);
     EXPECT_EQ(failed.attempts, 2U);
@@ -304,14 +304,14 @@ TEST(Begin, OverwriteReplaysTheSameFingerprint) {
     machine m;
     m.expect<answers::stored>(complete(m.start()));
 
-    m.refuse<answers::replay>(overwriting(content(0xAA)));
+    m.expect_refusal<answers::replay>(overwriting(content(0xAA)));
 }
 
 TEST(Begin, OverwriteWaitsForLiveLease) {
     machine m;
     m.start();
 
-    m.refuse<answers::in_progress>(overwriting(content(0xBB)));
+    m.expect_refusal<answers::in_progress>(overwriting(content(0xBB)));
 }
 
 TEST(Begin, OverwriteReplacesLapsedRecordThatMayBeRetried) {
@@ -330,7 +330,7 @@ TEST(Begin, OverwriteLeavesHeldRecordToTheOperator) {
 
     m.now += past_lease;
 
-    m.refuse<answers::in_doubt>(overwriting(content(0xBB)));
+    m.expect_refusal<answers::in_doubt>(overwriting(content(0xBB)));
 }
 
 TEST(Begin, OverwriteLeavesUsedUpRecordToTheOperator) {
@@ -339,7 +339,7 @@ TEST(Begin, OverwriteLeavesUsedUpRecordToTheOperator) {
 
     m.now += past_lease;
 
-    m.refuse<answers::in_doubt>(overwriting(content(0xBB)));
+    m.expect_refusal<answers::in_doubt>(overwriting(content(0xBB)));
 }
 
 TEST(Begin, SaysWhatItHasReplaced) {

@@ -79,7 +79,7 @@ struct machine {
     }
 
     // As expect, and nothing may be written.
-    template <class Answer> Answer refuse(command what) {
+    template <class Answer> Answer expect_refusal(command what) {
         auto said = expect<Answer>(std::move(what));
         EXPECT_EQ(last, change::none);
         EXPECT_FALSE(audit);

@@ -23,7 +23,7 @@ TEST(Resolve, CommittedMakesTheRecordSucceed) {
     m.expect<answers::resolved>(
         resolve(by, commands::resolve::committed{.result = {.body = "order 7"}}));
 
-    EXPECT_EQ(m.refuse<answers::replay>(begin(2)).result.body, "order 7");
+    EXPECT_EQ(m.expect_refusal<answers::replay>(begin(2)).result.body, "order 7");
     EXPECT_EQ(m.it->expires_at, m.now + hours{1});
 }
 
@@ -52,7 +52,7 @@ TEST(Resolve, NotExecutedGrantsOneMoreAttemptWhereAllAreUsedUp) {
     EXPECT_EQ(second.attempt, 2U);
     m.expect<answers::stored>(fail(second.by, commands::failure_kind::retryable));
     m.now += seconds{10};
-    m.refuse<answers::failed>(begin(3, once)); // one more, not two
+    m.expect_refusal<answers::failed>(begin(3, once)); // one more, not two
 }
 
 TEST(Resolve, NotExecutedGrantsNothingWhereAttemptsAreLeft) {
@@ -72,7 +72,7 @@ TEST(Resolve, FailedIsFinal) {
 
     m.expect<answers::resolved>(resolve(by, commands::resolve::failed{.error = "refused"}));
 
-    const auto failed = m.refuse<answers::failed>(begin(2));
+    const auto failed = m.expect_refusal<answers::failed>(begin(2));
     EXPECT_EQ(failed.state, record_state::failed_final);
     EXPECT_EQ(failed.error, "refused");
 }
@@ -81,7 +81,8 @@ TEST(Resolve, WaitsUntilTheLeaseHasLapsed) {
     machine m;
     const claim by = m.start(1, held);
 
-    const auto busy = m.refuse<answers::in_progress>(resolve(by, commands::resolve::failed{}));
+    const auto busy =
+        m.expect_refusal<answers::in_progress>(resolve(by, commands::resolve::failed{}));
 
     EXPECT_EQ(busy.holder, by);
 }
@@ -93,7 +94,7 @@ TEST(Resolve, FencesThePausedOwnerOff) {
     const auto resolved = m.expect<answers::resolved>(
         resolve(paused, commands::resolve::committed{.result = {.body = "by the bank"}}));
 
-    const auto fenced = m.refuse<answers::fenced_off>(complete(paused));
+    const auto fenced = m.expect_refusal<answers::fenced_off>(complete(paused));
 
     EXPECT_GT(resolved.fence, paused.fence);
     EXPECT_EQ(fenced.current->holder, (claim{.fence = resolved.fence, .owner = {}}));
@@ -106,8 +107,8 @@ TEST(Resolve, FencesThePausedOwnerOffAfterNotExecutedToo) {
     m.now += past_lease;
     m.expect<answers::resolved>(resolve(paused, commands::resolve::not_executed{}));
 
-    m.refuse<answers::fenced_off>(complete(paused));
-    m.refuse<answers::fenced_off>(fail(paused, commands::failure_kind::retryable));
+    m.expect_refusal<answers::fenced_off>(complete(paused));
+    m.expect_refusal<answers::fenced_off>(fail(paused, commands::failure_kind::retryable));
 }
 
 TEST(Resolve, IsFencedOffWithAnotherFence) {
@@ -116,7 +117,8 @@ TEST(Resolve, IsFencedOffWithAnotherFence) {
     m.now += past_lease;
     by.fence -= 1;
 
-    EXPECT_TRUE(m.refuse<answers::fenced_off>(resolve(by, commands::resolve::failed{})).current);
+    EXPECT_TRUE(
+        m.expect_refusal<answers::fenced_off>(resolve(by, commands::resolve::failed{})).current);
 }
 
 TEST(Resolve, IsFencedOffOnFinishedRecord) {
@@ -125,13 +127,13 @@ TEST(Resolve, IsFencedOffOnFinishedRecord) {
     m.expect<answers::stored>(complete(by));
     m.now += past_lease;
 
-    m.refuse<answers::fenced_off>(resolve(by, commands::resolve::failed{}));
+    m.expect_refusal<answers::fenced_off>(resolve(by, commands::resolve::failed{}));
 }
 
 TEST(Resolve, IsFencedOffWhereThereIsNothing) {
     machine m;
 
-    m.refuse<answers::fenced_off>(resolve({.fence = 1}, commands::resolve::failed{}));
+    m.expect_refusal<answers::fenced_off>(resolve({.fence = 1}, commands::resolve::failed{}));
 }
 
 TEST(Resolve, IsAudited) {
@@ -165,7 +167,7 @@ TEST(Correction, ReplacesAnEarlierVerdictAndNothingOfItStays) {
         resolve({.fence = wrong.fence}, commands::resolve::failed{.error = "refused"}));
 
     EXPECT_GT(right.fence, wrong.fence);
-    EXPECT_EQ(m.refuse<answers::failed>(begin(2)).error, "refused");
+    EXPECT_EQ(m.expect_refusal<answers::failed>(begin(2)).error, "refused");
     EXPECT_EQ(m.it->result, stored_result{});
     EXPECT_EQ(m.it->expires_at, m.now + hours{1});
 }
@@ -191,12 +193,12 @@ TEST(Correction, IsPossibleAfterAnAttemptWasUndone) {
     const auto second = m.expect<answers::started>(begin(2));
     const commands::release undo{.by = second.by, .replaced = second.replaced};
     m.expect<answers::stored>(undo);
-    m.refuse<answers::stored>(undo);
+    m.expect_refusal<answers::stored>(undo);
 
     m.expect<answers::resolved>(
         resolve({.fence = second.by.fence}, commands::resolve::failed{.error = "refused"}));
 
-    EXPECT_EQ(m.refuse<answers::failed>(begin(3)).error, "refused");
+    EXPECT_EQ(m.expect_refusal<answers::failed>(begin(3)).error, "refused");
 }
 
 TEST(Correction, NeedsTheFenceOfTheVerdictThatIsMeant) {
@@ -207,7 +209,7 @@ TEST(Correction, NeedsTheFenceOfTheVerdictThatIsMeant) {
     m.expect<answers::resolved>(
         resolve({.fence = first.fence}, commands::resolve::failed{.error = "one operator"}));
 
-    m.refuse<answers::fenced_off>(
+    m.expect_refusal<answers::fenced_off>(
         resolve({.fence = first.fence}, commands::resolve::failed{.error = "another one"}));
 }
 
@@ -218,10 +220,11 @@ TEST(Correction, IsRefusedOnceTheWorkRunsAgainOrHasEnded) {
     const auto first = m.expect<answers::resolved>(resolve(by, commands::resolve::not_executed{}));
     const auto again = m.expect<answers::started>(begin(2));
 
-    m.refuse<answers::fenced_off>(
+    m.expect_refusal<answers::fenced_off>(
         resolve({.fence = first.fence}, commands::resolve::failed{.error = "late"}));
     m.expect<answers::stored>(complete(again.by));
-    m.refuse<answers::fenced_off>(resolve(again.by, commands::resolve::failed{.error = "later"}));
+    m.expect_refusal<answers::fenced_off>(
+        resolve(again.by, commands::resolve::failed{.error = "later"}));
 }
 
 TEST(Correction, IsRefusedWhereTheVerdictHasExpired) {
@@ -232,7 +235,7 @@ TEST(Correction, IsRefusedWhereTheVerdictHasExpired) {
         resolve(by, commands::resolve::committed{.result = {.body = "order 7"}}));
     m.now += hours{2};
 
-    EXPECT_FALSE(m.refuse<answers::fenced_off>(
+    EXPECT_FALSE(m.expect_refusal<answers::fenced_off>(
                       resolve({.fence = first.fence}, commands::resolve::not_executed{}))
                      .current);
 }
@@ -289,7 +292,7 @@ TEST(Remove, IsAudited) {
 TEST(Remove, KeepsNothingWhereThereIsNothing) {
     machine m;
 
-    m.refuse<answers::kept>(commands::remove{});
+    m.expect_refusal<answers::kept>(commands::remove{});
 }
 
 TEST(Remove, LeavesAnExpiredRecordToTheSweeper) {
@@ -297,7 +300,7 @@ TEST(Remove, LeavesAnExpiredRecordToTheSweeper) {
     m.expect<answers::stored>(complete(m.start()));
     m.now += hours{2};
 
-    m.refuse<answers::kept>(commands::remove{});
+    m.expect_refusal<answers::kept>(commands::remove{});
 }
 
 // ---- purge
@@ -308,7 +311,7 @@ TEST(Purge, KeepsFinishedRecordUntilItExpires) {
 
     m.now = noon + hours{1} - microseconds{1};
 
-    m.refuse<answers::kept>(commands::purge{});
+    m.expect_refusal<answers::kept>(commands::purge{});
 }
 
 TEST(Purge, RemovesFinishedRecordOnceExpired) {
@@ -333,7 +336,7 @@ TEST(Purge, KeepsLiveRecord) {
 
     m.now += seconds{29};
 
-    m.refuse<answers::kept>(commands::purge{});
+    m.expect_refusal<answers::kept>(commands::purge{});
 }
 
 TEST(Purge, KeepsLapsedRecordWithinProcessingMax) {
@@ -342,7 +345,7 @@ TEST(Purge, KeepsLapsedRecordWithinProcessingMax) {
 
     m.now = noon + hours{1} - microseconds{1};
 
-    m.refuse<answers::kept>(commands::purge{});
+    m.expect_refusal<answers::kept>(commands::purge{});
 }
 
 TEST(Purge, RemovesLapsedRecordWhoseClientNeverCameBack) {
@@ -359,8 +362,8 @@ TEST(Purge, NeverRemovesLapsedRecordWhoseAttemptsAreUsedUp) {
     m.start(1, {.attempts_max = 1, .processing_max = hours{1}});
     m.now += hours{24 * 365};
 
-    m.refuse<answers::kept>(commands::purge{});
-    m.refuse<answers::in_doubt>(begin(2));
+    m.expect_refusal<answers::kept>(commands::purge{});
+    m.expect_refusal<answers::in_doubt>(begin(2));
 }
 
 TEST(Purge, NeverRemovesHeldOrProbedRecord) {
@@ -369,7 +372,7 @@ TEST(Purge, NeverRemovesHeldOrProbedRecord) {
         m.start(1, {.on_lease_expiry = expiry, .processing_max = hours{1}});
         m.now += hours{24 * 365};
 
-        m.refuse<answers::kept>(commands::purge{});
+        m.expect_refusal<answers::kept>(commands::purge{});
     }
 }
 
@@ -388,7 +391,7 @@ TEST(Lookup, ShowsTheRecord) {
     machine m;
     m.start();
 
-    const auto found = m.refuse<answers::found>(commands::lookup{});
+    const auto found = m.expect_refusal<answers::found>(commands::lookup{});
 
     EXPECT_EQ(found.current, m.it);
 }
@@ -399,7 +402,7 @@ TEST(Lookup, DoesNotShowExpiredRecord) {
 
     m.now += hours{1};
 
-    EXPECT_FALSE(m.refuse<answers::found>(commands::lookup{}).current);
+    EXPECT_FALSE(m.expect_refusal<answers::found>(commands::lookup{}).current);
 }
 
 // ---- fences

@@ -58,7 +58,7 @@ TEST(Complete, R_3_IsFencedOffAfterTakeOverAndShowsTheRecord) {
     m.now += past_lease;
     const claim holder = m.start(2);
 
-    const auto fenced = m.refuse<answers::fenced_off>(complete(late));
+    const auto fenced = m.expect_refusal<answers::fenced_off>(complete(late));
 
     ASSERT_TRUE(fenced.current);
     EXPECT_EQ(fenced.current->holder, holder);
@@ -68,14 +68,14 @@ TEST(Complete, IsFencedOffWithForgedOwner) {
     machine m;
     const claim by = m.start();
 
-    m.refuse<answers::fenced_off>(complete(wrong_owner(by)));
+    m.expect_refusal<answers::fenced_off>(complete(wrong_owner(by)));
 }
 
 TEST(Complete, IsFencedOffWithForgedFence) {
     machine m;
     const claim by = m.start();
 
-    m.refuse<answers::fenced_off>(complete(wrong_fence(by)));
+    m.expect_refusal<answers::fenced_off>(complete(wrong_fence(by)));
 }
 
 TEST(Complete, RepeatIsStoredAndChangesNothing) {
@@ -84,7 +84,7 @@ TEST(Complete, RepeatIsStoredAndChangesNothing) {
     m.expect<answers::stored>(complete(by, "first"));
     m.now += seconds{1};
 
-    const auto again = m.refuse<answers::stored>(complete(by, "second"));
+    const auto again = m.expect_refusal<answers::stored>(complete(by, "second"));
 
     EXPECT_EQ(again.expires_at, noon + hours{1});
     EXPECT_EQ(m.it->result.body, "first");
@@ -95,13 +95,14 @@ TEST(Complete, IsFencedOffAfterTheSameAttemptFailed) {
     const claim by = m.start();
     m.expect<answers::stored>(fail(by, failure_kind::final));
 
-    m.refuse<answers::fenced_off>(complete(by));
+    m.expect_refusal<answers::fenced_off>(complete(by));
 }
 
 TEST(Complete, IsFencedOffWhereThereIsNothing) {
     machine m;
 
-    const auto fenced = m.refuse<answers::fenced_off>(complete({.fence = 1, .owner = {1, 1}}));
+    const auto fenced =
+        m.expect_refusal<answers::fenced_off>(complete({.fence = 1, .owner = {1, 1}}));
 
     EXPECT_FALSE(fenced.current);
 }
@@ -112,7 +113,7 @@ TEST(Complete, DoesNotShowAnExpiredRecord) {
     m.expect<answers::stored>(complete(by));
     m.now += hours{2};
 
-    EXPECT_FALSE(m.refuse<answers::fenced_off>(complete(wrong_owner(by))).current);
+    EXPECT_FALSE(m.expect_refusal<answers::fenced_off>(complete(wrong_owner(by))).current);
 }
 
 // ---- fail
@@ -149,7 +150,7 @@ TEST(Fail, RepeatGetsTheSameAnswer) {
     m.expect<answers::stored>(fail(by, failure_kind::retryable));
     m.now += seconds{1};
 
-    EXPECT_EQ(m.refuse<answers::stored>(fail(by, failure_kind::retryable)).expires_at,
+    EXPECT_EQ(m.expect_refusal<answers::stored>(fail(by, failure_kind::retryable)).expires_at,
               noon + hours{1});
 }
 
@@ -158,7 +159,7 @@ TEST(Fail, RepeatAsAnotherKindIsFencedOff) {
     const claim by = m.start();
     m.expect<answers::stored>(fail(by, failure_kind::retryable));
 
-    m.refuse<answers::fenced_off>(fail(by, failure_kind::final));
+    m.expect_refusal<answers::fenced_off>(fail(by, failure_kind::final));
 }
 
 TEST(Fail, R_3_IsFencedOffAfterTakeOver) {
@@ -167,7 +168,7 @@ TEST(Fail, R_3_IsFencedOffAfterTakeOver) {
     m.now += past_lease;
     m.start(2);
 
-    m.refuse<answers::fenced_off>(fail(late, failure_kind::final));
+    m.expect_refusal<answers::fenced_off>(fail(late, failure_kind::final));
 }
 
 TEST(Fail, IsFencedOffAfterTheSameAttemptSucceeded) {
@@ -175,7 +176,7 @@ TEST(Fail, IsFencedOffAfterTheSameAttemptSucceeded) {
     const claim by = m.start();
     m.expect<answers::stored>(complete(by));
 
-    m.refuse<answers::fenced_off>(fail(by, failure_kind::retryable));
+    m.expect_refusal<answers::fenced_off>(fail(by, failure_kind::retryable));
 }
 
 TEST(Fail, IsFencedOffAfterTheSameAttemptWasReleased) {
@@ -183,7 +184,7 @@ TEST(Fail, IsFencedOffAfterTheSameAttemptWasReleased) {
     const claim by = m.start();
     m.expect<answers::stored>(commands::release{.by = by});
 
-    m.refuse<answers::fenced_off>(fail(by, failure_kind::retryable));
+    m.expect_refusal<answers::fenced_off>(fail(by, failure_kind::retryable));
 }
 
 // ---- release
@@ -194,7 +195,7 @@ TEST(Release, MakesTheRecordAbsent) {
 
     m.expect<answers::stored>(commands::release{.by = by});
 
-    EXPECT_FALSE(m.refuse<answers::found>(commands::lookup{}).current);
+    EXPECT_FALSE(m.expect_refusal<answers::found>(commands::lookup{}).current);
 }
 
 TEST(Release, KeepsTheFenceForTheNextAttempt) {
@@ -225,14 +226,14 @@ TEST(Release, RepeatIsStored) {
     const claim by = m.start();
     m.expect<answers::stored>(commands::release{.by = by});
 
-    m.refuse<answers::stored>(commands::release{.by = by});
+    m.expect_refusal<answers::stored>(commands::release{.by = by});
 }
 
 TEST(Release, R_3_IsFencedOffForAnybodyElse) {
     machine m;
     const claim by = m.start();
 
-    m.refuse<answers::fenced_off>(commands::release{.by = wrong_owner(by)});
+    m.expect_refusal<answers::fenced_off>(commands::release{.by = wrong_owner(by)});
 }
 
 TEST(Release, IsFencedOffAfterFailure) {
@@ -240,7 +241,7 @@ TEST(Release, IsFencedOffAfterFailure) {
     const claim by = m.start();
     m.expect<answers::stored>(fail(by, failure_kind::retryable));
 
-    m.refuse<answers::fenced_off>(commands::release{.by = by});
+    m.expect_refusal<answers::fenced_off>(commands::release{.by = by});
 }
 
 TEST(Release, IsFencedOffAfterCompletion) {
@@ -248,7 +249,7 @@ TEST(Release, IsFencedOffAfterCompletion) {
     const claim by = m.start();
     m.expect<answers::stored>(complete(by));
 
-    m.refuse<answers::fenced_off>(commands::release{.by = by});
+    m.expect_refusal<answers::fenced_off>(commands::release{.by = by});
 }
 
 // ---- release of an attempt that was never run
@@ -271,7 +272,7 @@ TEST(Undo, OfAFirstAttemptMakesTheRecordAbsent) {
 
     m.expect<answers::stored>(undo(started));
 
-    EXPECT_FALSE(m.refuse<answers::found>(commands::lookup{}).current);
+    EXPECT_FALSE(m.expect_refusal<answers::found>(commands::lookup{}).current);
 }
 
 TEST(Undo, OfARetryGivesBackTheFailureAndItsSteps) {
@@ -318,7 +319,7 @@ TEST(Undo, OfAnOverwritingAttemptGivesTheOldResultBack) {
     m.expect<answers::stored>(undo(second));
 
     EXPECT_EQ(*m.it, given_back(before, second.by, m.now));
-    EXPECT_EQ(m.refuse<answers::replay>(begin(3)).result.body, "old");
+    EXPECT_EQ(m.expect_refusal<answers::replay>(begin(3)).result.body, "old");
 }
 
 TEST(Undo, GivesStepsBackToo) {
@@ -346,7 +347,7 @@ TEST(Undo, IsAReleaseForAnAttemptThatHasRecordedAStep) {
 
     m.expect<answers::stored>(undo(second));
 
-    EXPECT_FALSE(m.refuse<answers::found>(commands::lookup{}).current);
+    EXPECT_FALSE(m.expect_refusal<answers::found>(commands::lookup{}).current);
 }
 
 TEST(Undo, RepeatIsStored) {
@@ -356,7 +357,7 @@ TEST(Undo, RepeatIsStored) {
     const auto second = m.expect<answers::started>(begin(2));
     const auto once = m.expect<answers::stored>(undo(second));
 
-    const auto again = m.refuse<answers::stored>(undo(second));
+    const auto again = m.expect_refusal<answers::stored>(undo(second));
 
     EXPECT_EQ(again.expires_at, once.expires_at);
 }
@@ -369,9 +370,9 @@ TEST(Undo, IsFencedOffForAnybodyElseAndAfterAnotherEnd) {
     auto others = undo(second);
     others.by = wrong_owner(second.by);
 
-    m.refuse<answers::fenced_off>(others);
+    m.expect_refusal<answers::fenced_off>(others);
     m.expect<answers::stored>(fail(second.by, failure_kind::retryable));
-    m.refuse<answers::fenced_off>(undo(second));
+    m.expect_refusal<answers::fenced_off>(undo(second));
 }
 
 // ---- abandon
@@ -391,7 +392,7 @@ TEST(Abandon, PutsHeldRecordInDoubtAtOnce) {
 
     m.expect<answers::stored>(commands::abandon{.by = by});
 
-    m.refuse<answers::in_doubt>(begin(2));
+    m.expect_refusal<answers::in_doubt>(begin(2));
 }
 
 TEST(Abandon, StillLetsTheOwnerComplete) {
@@ -416,7 +417,7 @@ TEST(Abandon, IsFencedOffForAnybodyElse) {
     machine m;
     const claim by = m.start();
 
-    m.refuse<answers::fenced_off>(commands::abandon{.by = wrong_fence(by)});
+    m.expect_refusal<answers::fenced_off>(commands::abandon{.by = wrong_fence(by)});
 }
 
 // ---- renew
@@ -448,7 +449,7 @@ TEST(Renew, RevivesALapsedLeaseThatNobodyTookOver) {
 
     m.expect<answers::renewed>(commands::renew{by, seconds{30}});
 
-    m.refuse<answers::in_progress>(begin(2));
+    m.expect_refusal<answers::in_progress>(begin(2));
 }
 
 TEST(Renew, EndsAtProcessingMax) {
@@ -467,7 +468,7 @@ TEST(Renew, IsRefusedFromProcessingMaxOn) {
 
     m.now += minutes{1};
 
-    m.refuse<answers::not_renewed>(commands::renew{by, seconds{30}});
+    m.expect_refusal<answers::not_renewed>(commands::renew{by, seconds{30}});
 }
 
 TEST(Renew, ProcessingMaxCountsFromTheAttemptsOwnBegin) {
@@ -486,7 +487,7 @@ TEST(Renew, R_3_IsFencedOffAfterTakeOver) {
     m.now += past_lease;
     m.start(2);
 
-    m.refuse<answers::fenced_off>(commands::renew{late, seconds{30}});
+    m.expect_refusal<answers::fenced_off>(commands::renew{late, seconds{30}});
 }
 
 TEST(Renew, IsFencedOffOnFinishedRecord) {
@@ -494,7 +495,7 @@ TEST(Renew, IsFencedOffOnFinishedRecord) {
     const claim by = m.start();
     m.expect<answers::stored>(complete(by));
 
-    m.refuse<answers::fenced_off>(commands::renew{by, seconds{30}});
+    m.expect_refusal<answers::fenced_off>(commands::renew{by, seconds{30}});
 }
 
 // ---- checkpoint
@@ -514,7 +515,7 @@ TEST(Checkpoint, FirstDataUnderANameStays) {
     const claim by = m.start();
     m.expect<answers::stored>(commands::checkpoint{by, {"paid", "pay_1"}});
 
-    m.refuse<answers::stored>(commands::checkpoint{by, {"paid", "pay_2"}});
+    m.expect_refusal<answers::stored>(commands::checkpoint{by, {"paid", "pay_2"}});
 
     EXPECT_EQ(m.it->checkpoints.front().data, "pay_1");
 }
@@ -526,9 +527,9 @@ TEST(Checkpoint, OneTooManyIsOverTheLimit) {
         m.expect<answers::stored>(commands::checkpoint{by, {std::to_string(i), "x"}});
     }
 
-    m.refuse<answers::over_limit>(commands::checkpoint{by, {"one more", "x"}});
+    m.expect_refusal<answers::over_limit>(commands::checkpoint{by, {"one more", "x"}});
 
-    m.refuse<answers::stored>(commands::checkpoint{by, {"0", "a repeat is no more"}});
+    m.expect_refusal<answers::stored>(commands::checkpoint{by, {"0", "a repeat is no more"}});
 }
 
 TEST(Checkpoint, IsFencedOffAfterTakeOver) {
@@ -537,7 +538,7 @@ TEST(Checkpoint, IsFencedOffAfterTakeOver) {
     m.now += past_lease;
     m.start(2);
 
-    m.refuse<answers::fenced_off>(commands::checkpoint{late, {"paid", "x"}});
+    m.expect_refusal<answers::fenced_off>(commands::checkpoint{late, {"paid", "x"}});
 }
 
 } // namespace

@@ -25,7 +25,7 @@ result<reply> begin(store& it, const std::string& key, time_point now) {
 }
 
 // Begins and completes with a retention of an hour.
-void fill(store& it, const std::string& key, time_point now, std::string body = "x") {
+void must_fill(store& it, const std::string& key, time_point now, std::string body = "x") {
     const auto begun = begin(it, key, now);
     ASSERT_TRUE(begun) << describe(begun.error());
     const auto by = std::get<answers::started>(begun->said).by;
@@ -39,7 +39,7 @@ void fill(store& it, const std::string& key, time_point now, std::string body = 
 // What the child runs, the parent would not know of.
 TEST(MemoryStore, ACopyInAForkedChildIsRefused) {
     const auto it = make_memory_store();
-    fill(*it, "a", noon);
+    must_fill(*it, "a", noon);
 
     const auto child = testing_support::said_by_child([&] {
         const auto got = begin(*it, "b", noon);
@@ -53,7 +53,7 @@ TEST(MemoryStore, ACopyInAForkedChildIsRefused) {
 
 TEST(MemoryStore, RefusesBeginsOverTheRecordBoundByName) {
     const auto it = make_memory_store({.records_max = 3});
-    for (const char* key : {"a", "b", "c"}) fill(*it, key, noon);
+    for (const char* key : {"a", "b", "c"}) must_fill(*it, key, noon);
 
     const auto got = begin(*it, "d", noon);
 
@@ -65,7 +65,7 @@ TEST(MemoryStore, RefusesBeginsOverTheRecordBoundByName) {
 
 TEST(MemoryStore, RefusesBeginsOverTheByteBound) {
     const auto it = make_memory_store({.bytes_max = 100'000});
-    fill(*it, "large", noon, std::string(100'000, 'x'));
+    must_fill(*it, "large", noon, std::string(100'000, 'x'));
 
     const auto got = begin(*it, "small", noon);
 
@@ -75,7 +75,7 @@ TEST(MemoryStore, RefusesBeginsOverTheByteBound) {
 
 TEST(MemoryStore, FullStoreStillReplaysAndCompletes) {
     const auto it = make_memory_store({.records_max = 2});
-    fill(*it, "done", noon);
+    must_fill(*it, "done", noon);
     const auto begun = begin(*it, "running", noon);
     const auto by = std::get<answers::started>(begun->said).by;
 
@@ -88,7 +88,7 @@ TEST(MemoryStore, FullStoreStillReplaysAndCompletes) {
 
 TEST(MemoryStore, NeverEvictsALiveRecordToMakeRoom) {
     const auto it = make_memory_store({.records_max = 3});
-    for (const char* key : {"a", "b", "c"}) fill(*it, key, noon);
+    for (const char* key : {"a", "b", "c"}) must_fill(*it, key, noon);
 
     for (int i = 0; i < 20; ++i) {
         EXPECT_FALSE(begin(*it, "new " + std::to_string(i), noon + seconds{60}));
@@ -102,7 +102,7 @@ TEST(MemoryStore, NeverEvictsALiveRecordToMakeRoom) {
 
 TEST(MemoryStore, WhatHasExpiredAnywhereMakesRoom) {
     const auto it = make_memory_store({.records_max = 20});
-    for (int i = 0; i < 20; ++i) fill(*it, "old " + std::to_string(i), noon);
+    for (int i = 0; i < 20; ++i) must_fill(*it, "old " + std::to_string(i), noon);
     const time_point later = noon + hours{2};
 
     for (int i = 0; i < 20; ++i) {
@@ -116,14 +116,14 @@ TEST(MemoryStore, BytesOfExpiredRecordsAreGivenBack) {
     time_point now = noon;
 
     for (int i = 0; i < 20; ++i) {
-        fill(*it, "key " + std::to_string(i), now, std::string(100'000, 'x'));
+        must_fill(*it, "key " + std::to_string(i), now, std::string(100'000, 'x'));
         now += hours{2};
     }
 }
 
 TEST(MemoryStore, RemovedRecordMakesRoom) {
     const auto it = make_memory_store({.records_max = 1});
-    fill(*it, "a", noon);
+    must_fill(*it, "a", noon);
     ASSERT_FALSE(begin(*it, "b", noon));
 
     ASSERT_TRUE(it->call(id_of("a"), commands::remove{}, noon));
@@ -133,7 +133,7 @@ TEST(MemoryStore, RemovedRecordMakesRoom) {
 
 TEST(MemoryStore, SweepReportsWhetherThereIsMore) {
     const auto it = make_memory_store();
-    for (int i = 0; i < 30; ++i) fill(*it, std::to_string(i), noon);
+    for (int i = 0; i < 30; ++i) must_fill(*it, std::to_string(i), noon);
     const time_point later = noon + hours{2};
 
     const auto first = it->sweep({.records_max = 20, .now = later}).value();
@@ -148,7 +148,7 @@ TEST(MemoryStore, SweepReportsWhetherThereIsMore) {
 TEST(MemoryStore, ForgetsTheOldestAuditEntriesFirst) {
     const auto it = make_memory_store({.audit_entries_max = 2});
     for (const char* reason : {"one", "two", "three"}) {
-        fill(*it, "a", noon);
+        must_fill(*it, "a", noon);
         ASSERT_TRUE(it->call(id_of("a"), commands::remove{.reason = reason}, noon));
     }
 

@@ -15,10 +15,10 @@ namespace semel::postgres {
 // share shelves of a few slots each. A claim that has lost its slot to others is found by its key.
 class places {
 public:
-    // Believed as long as the lease has not been renewed, most likely.
-    void remember(const claim& by, std::string_view place, duration lease);
-    // Without data where it is not known; valid until the next call of a member.
-    [[nodiscard]] std::string_view take(const claim& by);
+    // The place is believed for a quarter of the lease: keepers renew a lease after a third.
+    void remember(const claim& by, std::string_view place, duration lease, local_time now);
+    // Empty if the place is not known. Valid until the next call of a member.
+    [[nodiscard]] std::string_view take(const claim& by, local_time now);
 
 private:
     struct slot {

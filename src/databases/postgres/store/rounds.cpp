@@ -161,8 +161,9 @@ void rounds::send_new(pending& one, const commands::begin& what) {
 }
 
 void rounds::send_complete(pending& one, const commands::complete& what) {
-    const std::string_view place =
-        one.next == need::first_try ? places_.take(what.by) : std::string_view{};
+    const std::string_view place = one.next == need::first_try
+                                       ? places_.take(what.by, local_clock::now())
+                                       : std::string_view{};
     column_group& group = add_claim(place.empty() ? complete_ : complete_there_, one, what.by)
                               .add(what.retention)
                               .add(static_cast<std::int64_t>(what.result.kind))

@@ -119,7 +119,7 @@ void rounds::take_new(const rows& got) {
         SEMEL_ASSERT(read_owner(got.bytes(row, 0)) == what.owner);
         const claim by{.fence = number(got, row, 1), .owner = what.owner};
         const time_point now = got.time(row, 1);
-        places_.remember(by, got.bytes(row, 2), what.lease);
+        places_.remember(by, got.bytes(row, 2), what.lease, local_clock::now());
         answer(one, reply{.said = first_start(what, by, now), .now = now});
         ++writes_;
     }
@@ -134,7 +134,7 @@ void rounds::take_inserted(const rows& got) {
         const auto& what = std::get<commands::begin>(one.of->what);
         const claim by{.fence = number(got, row, 3), .owner = what.owner};
         started_.push_back({.who = &one, .by = by, .now = got.time(row, 4)});
-        places_.remember(by, got.bytes(row, 5), what.lease);
+        places_.remember(by, got.bytes(row, 5), what.lease, local_clock::now());
         ++writes_;
     }
 }
