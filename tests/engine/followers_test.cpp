@@ -244,11 +244,11 @@ TEST_F(Followers, HearFromTheStoreWhatHasBecomeOfAnAttemptThatWasTakenOver) {
 }
 
 TEST_F(Followers, TakeTheWordOfALeaseThatTheStoreHasConfirmedMeanwhile) {
-    auto& engine = make({.lease = 60ms});
+    auto& engine = make({.lease = 300ms});
     async_call leader{engine, waiting(1h)};
     leader.wait_started();
 
-    async_call follower{engine, waiting(150ms)};
+    async_call follower{engine, waiting(750ms)};
 
     EXPECT_EQ(follower.get().kind, outcome_kind::in_progress);
     EXPECT_EQ(script_->questions("begin"), 1U);
