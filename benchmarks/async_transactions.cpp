@@ -1,6 +1,6 @@
 #include "async_transactions.hpp"
 
-#include "semel/transaction/postgres_pool_asio.hpp"
+#include "semel/asio/postgres/pool.hpp"
 
 #include <libpq-fe.h>
 

@@ -6,7 +6,7 @@
 
 #include "databases/redis/client/opening.hpp"
 #include "nats/nats.hpp"
-#include "semel/stores/redis.hpp"
+#include "semel/databases/redis.hpp"
 
 namespace semel::bench {
 

@@ -5,7 +5,7 @@
 
 #include "databases/mysql/store/statements.hpp"
 #include "databases/mysql/transaction/transaction_texts.hpp"
-#include "semel/record.hpp"
+#include "semel/core/record.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

@@ -5,7 +5,7 @@
 
 #include "databases/sqlite/store/row.hpp"
 #include "databases/sqlite/store/statements.hpp"
-#include "semel/stores/sqlite.hpp"
+#include "semel/databases/sqlite.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

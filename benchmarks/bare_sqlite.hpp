@@ -10,7 +10,7 @@
 
 #include "bench.hpp"
 #include "databases/sqlite/client/connection.hpp"
-#include "semel/record.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel::bench {
 

@@ -7,7 +7,7 @@
 #include "bare_sqlite.hpp"
 #include "bench.hpp"
 #include "scratch_dir.hpp"
-#include "semel/stores/sqlite.hpp"
+#include "semel/databases/sqlite.hpp"
 #include "semel_gateway.hpp"
 #include "web_load.hpp"
 

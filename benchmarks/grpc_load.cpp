@@ -17,7 +17,7 @@
 #include "payments.grpc.pb.h"
 #include "semel/grpc/front.hpp"
 #include "semel/grpc/service.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

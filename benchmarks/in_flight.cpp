@@ -3,7 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "semel/codec.hpp"
+#include "semel/engine/verdict.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "bench.hpp"
-#include "semel/decorators.hpp"
 #include "semel/engine.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/decorators.hpp"
+#include "semel/store/memory.hpp"
 #include "striped_map.hpp"
 #include "workload.hpp"
 

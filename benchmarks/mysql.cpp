@@ -11,9 +11,9 @@
 #include "lines.hpp"
 #include "private_server.hpp"
 #include "scratch_dir.hpp"
+#include "semel/databases/mysql.hpp"
+#include "semel/databases/mysql/transaction.hpp"
 #include "semel/engine.hpp"
-#include "semel/stores/mysql.hpp"
-#include "semel/transaction/mysql.hpp"
 #include "turns.hpp"
 #include "workload.hpp"
 

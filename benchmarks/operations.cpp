@@ -15,8 +15,8 @@
 #include "in_flight.hpp"
 #include "private_server.hpp"
 #include "scratch_dir.hpp"
+#include "semel/databases/postgres.hpp"
 #include "semel/engine.hpp"
-#include "semel/stores/postgres.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

@@ -10,11 +10,14 @@
 #include "outbox_raw.hpp"
 #include "private_server.hpp"
 #include "scratch_dir.hpp"
+#include "semel/databases/mysql.hpp"
+#include "semel/databases/mysql/outbox.hpp"
+#include "semel/databases/postgres.hpp"
+#include "semel/databases/postgres/outbox.hpp"
 #include "semel/outbox.hpp"
-#include "semel/outbox/mysql.hpp"
-#include "semel/outbox/postgres.hpp"
-#include "semel/stores/mysql.hpp"
-#include "semel/stores/postgres.hpp"
+#include "semel/outbox/open.hpp"
+#include "semel/outbox/relay.hpp"
+#include "semel/outbox/table.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

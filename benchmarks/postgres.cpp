@@ -14,9 +14,9 @@
 #include "postgres_scripts.hpp"
 #include "private_server.hpp"
 #include "scratch_dir.hpp"
+#include "semel/databases/postgres.hpp"
+#include "semel/databases/postgres/transaction.hpp"
 #include "semel/engine.hpp"
-#include "semel/stores/postgres.hpp"
-#include "semel/transaction/postgres.hpp"
 #include "turns.hpp"
 #include "workload.hpp"
 

@@ -11,9 +11,9 @@
 #include "private_server.hpp"
 #include "redis_reference.hpp"
 #include "scratch_dir.hpp"
-#include "semel/decorators.hpp"
+#include "semel/databases/redis.hpp"
 #include "semel/engine.hpp"
-#include "semel/stores/redis.hpp"
+#include "semel/store/decorators.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

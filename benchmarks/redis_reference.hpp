@@ -8,7 +8,7 @@
 
 #include "bench.hpp"
 #include "databases/redis/client/link.hpp"
-#include "semel/stores/redis.hpp"
+#include "semel/databases/redis.hpp"
 
 namespace semel::bench {
 

@@ -8,8 +8,8 @@
 #include "bare_sqlite.hpp"
 #include "bench.hpp"
 #include "scratch_dir.hpp"
+#include "semel/databases/sqlite.hpp"
 #include "semel/engine.hpp"
-#include "semel/stores/sqlite.hpp"
 #include "workload.hpp"
 
 namespace semel::bench {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bench.hpp"
+#include "semel/engine/request.hpp"
 #include "semel/fingerprint.hpp"
-#include "semel/request.hpp"
 
 namespace semel::bench {
 

@@ -5,7 +5,6 @@
 #include <grpcpp/grpcpp.h>
 #include <semel/engine.hpp>
 #include <semel/grpc/client.hpp>
-#include <semel/grpc/scope.hpp>
 #include <semel/grpc/service.hpp>
 #include <semel/open.hpp>
 

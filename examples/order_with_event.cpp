@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include <semel/databases/sqlite/outbox.hpp>
+#include <semel/databases/sqlite/transaction.hpp>
 #include <semel/engine.hpp>
 #include <semel/open.hpp>
 #include <semel/outbox.hpp>
-#include <semel/outbox/sqlite.hpp>
-#include <semel/transaction/sqlite.hpp>
+#include <semel/outbox/open.hpp>
+#include <semel/outbox/relay.hpp>
+#include <semel/outbox/table.hpp>
 
 #include "support.hpp"
 

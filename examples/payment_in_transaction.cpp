@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <string>
 
+#include <semel/databases/sqlite/transaction.hpp>
 #include <semel/engine.hpp>
 #include <semel/open.hpp>
-#include <semel/transaction/sqlite.hpp>
 
 #include "support.hpp"
 

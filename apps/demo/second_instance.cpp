@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::demo {
 

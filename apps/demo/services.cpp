@@ -3,8 +3,8 @@
 #include <chrono>
 #include <thread>
 
-#include "semel/stores/sqlite.hpp"
-#include "semel/transaction/sqlite.hpp"
+#include "semel/databases/sqlite.hpp"
+#include "semel/databases/sqlite/transaction.hpp"
 
 namespace semel::demo {
 namespace {

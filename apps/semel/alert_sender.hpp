@@ -10,8 +10,8 @@
 #include "edge/admin/metrics.hpp"
 #include "edge/gateway/caller.hpp"
 #include "outbox/sinks/webhook_signature.hpp"
-#include "semel/alert.hpp"
 #include "semel/log.hpp"
+#include "semel/operations.hpp"
 
 namespace semel::app {
 

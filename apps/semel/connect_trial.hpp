@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::app {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::app {
 

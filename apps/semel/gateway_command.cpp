@@ -12,7 +12,7 @@
 #include "opened.hpp"
 #include "semel/engine.hpp"
 #include "semel/open.hpp"
-#include "semel/reconciler.hpp"
+#include "semel/operations.hpp"
 #include "signals.hpp"
 #include "start_advice.hpp"
 #include "token_source.hpp"

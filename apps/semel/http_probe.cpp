@@ -5,7 +5,7 @@
 
 #include "edge/gateway/caller.hpp"
 #include "edge/gateway/probe.hpp"
-#include "semel/http/stored_response.hpp"
+#include "semel/http/response.hpp"
 #include "wiring.hpp"
 
 namespace semel::app {

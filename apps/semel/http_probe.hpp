@@ -6,8 +6,8 @@
 
 #include "config/config.hpp"
 #include "edge/gateway/options.hpp"
-#include "semel/reconciler.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/operations.hpp"
 
 namespace semel::app {
 

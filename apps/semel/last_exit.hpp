@@ -1,7 +1,7 @@
 // The end of a process that was told to end.
 #pragma once
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::app {
 

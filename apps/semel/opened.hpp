@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "commands.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::app {
 

@@ -11,6 +11,9 @@
 #include "commands.hpp"
 #include "opened.hpp"
 #include "semel/outbox.hpp"
+#include "semel/outbox/open.hpp"
+#include "semel/outbox/relay.hpp"
+#include "semel/outbox/table.hpp"
 #include "store_arguments.hpp"
 
 namespace semel::app {

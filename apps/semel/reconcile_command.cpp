@@ -9,7 +9,7 @@
 #include "http_probe.hpp"
 #include "log/key_secret.hpp"
 #include "opened.hpp"
-#include "semel/reconciler.hpp"
+#include "semel/operations.hpp"
 #include "signals.hpp"
 #include "store_arguments.hpp"
 

@@ -4,7 +4,7 @@
 #include "commands.hpp"
 #include "duration_text.hpp"
 #include "opened.hpp"
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 
 namespace semel::app {
 namespace {

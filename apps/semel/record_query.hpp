@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "semel/search.hpp"
+#include "semel/core/search.hpp"
 #include "semel/store.hpp"
 
 namespace semel::app {

@@ -6,8 +6,8 @@
 
 #include "body_text.hpp"
 #include "edge/center/text.hpp"
-#include "semel/http/stored_response.hpp"
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
+#include "semel/http/response.hpp"
 
 namespace semel::app {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "semel/audit.hpp"
-#include "semel/search.hpp"
+#include "semel/core/record_machine.hpp"
+#include "semel/core/search.hpp"
 
 namespace semel::app {
 

@@ -16,7 +16,7 @@
 #include "opened.hpp"
 #include "record_query.hpp"
 #include "record_text.hpp"
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 #include "store_arguments.hpp"
 #include "wiring.hpp"
 

@@ -15,10 +15,10 @@
 #include "edge/server/server.hpp"
 #include "relays.hpp"
 #include "security_log.hpp"
+#include "semel/base/runtime.hpp"
 #include "semel/engine.hpp"
 #include "semel/log.hpp"
-#include "semel/reconciler.hpp"
-#include "semel/runtime.hpp"
+#include "semel/operations.hpp"
 #include "token_source.hpp"
 #include "wiring.hpp"
 

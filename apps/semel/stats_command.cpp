@@ -8,7 +8,7 @@
 #include "progress.hpp"
 #include "record_query.hpp"
 #include "record_text.hpp"
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 #include "store_arguments.hpp"
 
 namespace semel::app {

@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 
 #include "config/config.hpp"
-#include "semel/open_mode.hpp"
 #include "semel/store.hpp"
 #include "wiring.hpp"
 

@@ -9,7 +9,7 @@
 #include "core/sweep_plan.hpp"
 #include "opened.hpp"
 #include "progress.hpp"
-#include "semel/sweep.hpp"
+#include "semel/core/search.hpp"
 #include "store_arguments.hpp"
 
 namespace semel::app {

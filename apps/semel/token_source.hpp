@@ -12,8 +12,8 @@
 
 #include "config/token_file.hpp"
 #include "edge/admin/metrics.hpp"
+#include "semel/core/metrics.hpp"
 #include "semel/log.hpp"
-#include "semel/metrics.hpp"
 
 namespace semel::app {
 

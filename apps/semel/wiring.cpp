@@ -6,8 +6,8 @@
 #include "base/url_text.hpp"
 #include "config/load.hpp"
 #include "edge/console/sessions.hpp"
-#include "semel/decorators.hpp"
 #include "semel/open.hpp"
+#include "semel/store/decorators.hpp"
 
 namespace semel::app {
 namespace {

@@ -10,13 +10,12 @@
 #include "edge/center/center.hpp"
 #include "edge/console/console.hpp"
 #include "edge/gateway/options.hpp"
-#include "semel/encrypted.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/metrics.hpp"
 #include "semel/engine.hpp"
-#include "semel/metrics.hpp"
-#include "semel/open_mode.hpp"
 #include "semel/outbox/table.hpp"
-#include "semel/result.hpp"
 #include "semel/store.hpp"
+#include "semel/store/decorators.hpp"
 
 namespace semel::app {
 

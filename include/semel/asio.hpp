@@ -23,8 +23,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "semel/detail/cancel_link.hpp"
 #include "semel/engine.hpp"
+#include "semel/engine/detail/work.hpp"
 
 namespace semel {
 

@@ -15,9 +15,9 @@
 #include <optional>
 #include <string>
 
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
 #include "semel/store.hpp"
-#include "semel/time.hpp"
 
 namespace semel::conformance {
 

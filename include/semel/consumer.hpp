@@ -23,12 +23,12 @@
 #include <string_view>
 #include <vector>
 
+#include "semel/base/function.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/metrics.hpp"
 #include "semel/engine.hpp"
-#include "semel/function.hpp"
 #include "semel/log.hpp"
-#include "semel/metrics.hpp"
-#include "semel/outbox/event.hpp"
-#include "semel/result.hpp"
+#include "semel/outbox.hpp"
 
 namespace semel::consumer {
 

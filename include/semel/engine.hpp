@@ -17,15 +17,14 @@
 #include <utility>
 #include <vector>
 
-#include "semel/detail/work.hpp"
-#include "semel/execution.hpp"
+#include "semel/base/runtime.hpp"
+#include "semel/core/policy.hpp"
+#include "semel/core/search.hpp"
+#include "semel/engine/detail/work.hpp"
+#include "semel/engine/execution.hpp"
+#include "semel/engine/request.hpp"
 #include "semel/log.hpp"
-#include "semel/outcome.hpp"
-#include "semel/policy.hpp"
-#include "semel/request.hpp"
-#include "semel/runtime.hpp"
 #include "semel/store.hpp"
-#include "semel/sweep.hpp"
 #include "semel/transaction.hpp"
 
 namespace semel {
@@ -188,7 +187,7 @@ public:
                                                unique_function<void(raw_outcome)> done);
 
     // transact(), transact_blind() and execute_in() for callers that do not block: deferred
-    // operations for Asio; include semel/transaction/asio.hpp, where they are defined. Run one at a
+    // operations for Asio; include semel/asio/transaction.hpp, where they are defined. Run one at a
     // time on a connection. They cannot be cancelled: a transaction goes to its end.
     template <class T, class Work>
     auto async_transact(async_transaction_port& connection, request what, Work work);

@@ -6,11 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "semel/metrics.hpp"
-#include "semel/migrate.hpp"
-#include "semel/open_mode.hpp"
-#include "semel/policy.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/metrics.hpp"
+#include "semel/core/policy.hpp"
 #include "semel/store.hpp"
 
 namespace semel {

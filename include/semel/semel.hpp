@@ -2,12 +2,11 @@
 // suite have headers of their own.
 #pragma once
 
-#include "semel/decorators.hpp"
+#include "semel/core/logical.hpp"
 #include "semel/engine.hpp"
+#include "semel/engine/json.hpp"
 #include "semel/fingerprint.hpp"
 #include "semel/ids.hpp"
-#include "semel/json.hpp"
-#include "semel/key.hpp"
 #include "semel/log.hpp"
-#include "semel/logical.hpp"
 #include "semel/open.hpp"
+#include "semel/store/decorators.hpp"

@@ -2,20 +2,43 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "semel/command.hpp"
-#include "semel/function.hpp"
-#include "semel/record.hpp"
-#include "semel/record_machine.hpp"
-#include "semel/result.hpp"
-#include "semel/search.hpp"
-#include "semel/sweep.hpp"
-#include "semel/time.hpp"
+#include "semel/base/function.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/command.hpp"
+#include "semel/core/record.hpp"
+#include "semel/core/record_machine.hpp"
+#include "semel/core/search.hpp"
 
 namespace semel {
+
+// A database on a server is never created by opening it: there `create` is the same as `existing`.
+enum class open_mode : std::uint8_t {
+    // Makes a file that is missing, creates its tables and upgrades older ones.
+    create,
+    // Creates and upgrades nothing. errc::schema_missing, if there is no store or an older one.
+    existing,
+    // The same, and changes nothing: needs no right to write, and takes a replica or a standby.
+    // For lookups, searches and audits only; what writes is refused or fails.
+    read_only,
+};
+
+enum class migrate_mode {
+    run,
+    dry_run, // reads the present version and writes nothing
+};
+
+struct migration_report {
+    std::int64_t from = 0; // version of the tables before; 0: there were none
+    std::int64_t to = 0;
+    std::string sql = {}; // what was run, or would be; empty when everything is up to date
+};
 
 // One command on its way to a store. `now` is for tests only: it stands in for the store's clock.
 struct envelope {

@@ -9,12 +9,12 @@
 #include <optional>
 #include <string_view>
 
-#include "semel/function.hpp"
-#include "semel/record.hpp"
-#include "semel/record_machine.hpp"
-#include "semel/result.hpp"
-#include "semel/task.hpp"
-#include "semel/time.hpp"
+#include "semel/base/function.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/task.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/record.hpp"
+#include "semel/core/record_machine.hpp"
 
 namespace semel {
 
@@ -115,7 +115,7 @@ struct watched_socket {
     friend bool operator==(const watched_socket&, const watched_socket&) = default;
 };
 
-// Waits for a connection's socket on the caller's own loop: semel/transaction/asio_waiter.hpp has a
+// Waits for a connection's socket on the caller's own loop: semel/asio/waiter.hpp has a
 // waiter for Asio. Each connection needs its own waiter. A waiter has one wait at a time.
 class socket_waiter {
 public:

@@ -1,4 +1,4 @@
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "semel/detail/frame_memory.hpp"
+#include "semel/base/task.hpp"
 
 #include <array>
 #include <new>

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <string>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel {
 

@@ -1,4 +1,4 @@
-#include "semel/runtime.hpp"
+#include "semel/base/runtime.hpp"
 
 #include <algorithm>
 #include <condition_variable>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel {
 

@@ -1,4 +1,4 @@
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 #include <ctime>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel {
 

@@ -5,7 +5,7 @@
 #include "config/schema.hpp"
 #include "edge/wire/address.hpp"
 #include "http/text.hpp"
-#include "semel/http/token.hpp"
+#include "semel/http/tenant.hpp"
 
 namespace semel::config {
 namespace {

@@ -10,13 +10,13 @@
 #include "config/places.hpp"
 #include "config/surroundings.hpp"
 #include "edge/gateway/options.hpp"
-#include "semel/encrypted.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/policy.hpp"
+#include "semel/core/search.hpp"
 #include "semel/http/route.hpp"
 #include "semel/log.hpp"
 #include "semel/outbox/relay.hpp"
-#include "semel/policy.hpp"
-#include "semel/sweep.hpp"
-#include "semel/time.hpp"
+#include "semel/store/decorators.hpp"
 
 namespace semel::config {
 
@@ -113,7 +113,7 @@ struct log_section {
     secret key_secret = {}; // empty: none
 };
 
-// How long records stay in doubt before something happens; see semel/reconciler.hpp.
+// How long records stay in doubt before something happens; see semel/operations.hpp.
 struct reconcile_section {
     bool enabled = true;
     duration every = std::chrono::seconds{30};

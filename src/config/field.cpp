@@ -6,7 +6,7 @@
 #include "base/in_folder.hpp"
 #include "base/shown_url.hpp"
 #include "base/units.hpp"
-#include "semel/policy.hpp"
+#include "semel/core/policy.hpp"
 
 namespace semel::config {
 

@@ -14,7 +14,7 @@
 
 #include "config/surroundings.hpp"
 #include "config/value.hpp"
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::config {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::config {
 

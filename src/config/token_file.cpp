@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::config {
 namespace {

@@ -8,10 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
 #include "semel/http/tenant.hpp"
-#include "semel/http/token.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
 
 namespace semel::config {
 

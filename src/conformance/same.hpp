@@ -1,7 +1,7 @@
 // Field by field equality of answers.
 #pragma once
 
-#include "semel/command.hpp"
+#include "semel/core/command.hpp"
 
 namespace semel::conformance {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "semel/command.hpp"
-#include "semel/record_machine.hpp"
+#include "semel/core/command.hpp"
+#include "semel/core/record_machine.hpp"
 
 namespace semel::conformance {
 

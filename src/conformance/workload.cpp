@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "semel/policy.hpp"
+#include "semel/core/policy.hpp"
 
 namespace semel::conformance {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
 #include "semel/consumer.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
 
 namespace semel::consumer {
 

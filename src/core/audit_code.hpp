@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "semel/record.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "semel/record.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel {
 

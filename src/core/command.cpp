@@ -1,4 +1,4 @@
-#include "semel/command.hpp"
+#include "semel/core/command.hpp"
 
 #include <array>
 

@@ -5,9 +5,9 @@
 #include <variant>
 
 #include "core/backoff.hpp"
-#include "semel/command.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/command.hpp"
 
 namespace semel {
 

@@ -1,4 +1,4 @@
-#include "semel/record.hpp"
+#include "semel/core/record.hpp"
 
 #include <random>
 

@@ -1,4 +1,4 @@
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -6,7 +6,7 @@
 
 #include "base/mutant.hpp"
 #include "core/record_parts.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel {
 

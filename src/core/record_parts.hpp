@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 
 namespace semel::record_parts {
 

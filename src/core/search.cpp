@@ -1,9 +1,9 @@
-#include "semel/search.hpp"
+#include "semel/core/search.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 
 namespace semel {
 

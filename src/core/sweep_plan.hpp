@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
-#include "semel/result.hpp"
-#include "semel/sweep.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/search.hpp"
 
 namespace semel {
 

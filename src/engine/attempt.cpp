@@ -5,7 +5,7 @@
 
 #include "base/mutant.hpp"
 #include "engine/engine_core.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel {
 

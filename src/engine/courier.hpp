@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/complete_machine.hpp"
-#include "semel/function.hpp"
+#include "semel/base/function.hpp"
 #include "semel/store.hpp"
 
 namespace semel {

@@ -12,10 +12,10 @@
 #include <optional>
 #include <vector>
 
+#include "semel/base/time.hpp"
+#include "semel/core/policy.hpp"
+#include "semel/engine/request.hpp"
 #include "semel/fingerprint.hpp"
-#include "semel/outcome.hpp"
-#include "semel/policy.hpp"
-#include "semel/time.hpp"
 
 namespace semel {
 

@@ -9,9 +9,9 @@
 #include <stop_token>
 #include <vector>
 
-#include "semel/function.hpp"
-#include "semel/record.hpp"
-#include "semel/runtime.hpp"
+#include "semel/base/function.hpp"
+#include "semel/base/runtime.hpp"
+#include "semel/core/record.hpp"
 #include "semel/store.hpp"
 
 namespace semel {

@@ -1,7 +1,7 @@
 // What runs in a transaction right now, to notice work that nests the same key.
 #pragma once
 
-#include "semel/record.hpp"
+#include "semel/core/record.hpp"
 #include "semel/transaction.hpp"
 
 namespace semel {

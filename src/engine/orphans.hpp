@@ -11,8 +11,8 @@
 #include <mutex>
 #include <optional>
 
-#include "semel/record.hpp"
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel {
 

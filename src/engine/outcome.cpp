@@ -1,8 +1,8 @@
-#include "semel/outcome.hpp"
+#include "semel/engine/request.hpp"
 
-#include "semel/detail/work.hpp"
-#include "semel/execution.hpp"
-#include "semel/key.hpp"
+#include "semel/engine/detail/work.hpp"
+#include "semel/engine/execution.hpp"
+#include "semel/fingerprint.hpp"
 
 namespace semel {
 

@@ -5,8 +5,8 @@
 
 #include "base/mutant.hpp"
 #include "core/record_parts.hpp"
-#include "semel/assert.hpp"
-#include "semel/released.hpp"
+#include "semel/base/result.hpp"
+#include "semel/engine/verdict.hpp"
 
 namespace semel {
 

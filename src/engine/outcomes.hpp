@@ -5,9 +5,9 @@
 #include <string>
 
 #include "engine/plan.hpp"
-#include "semel/command.hpp"
-#include "semel/detail/work.hpp"
-#include "semel/outcome.hpp"
+#include "semel/core/command.hpp"
+#include "semel/engine/detail/work.hpp"
+#include "semel/engine/request.hpp"
 
 namespace semel {
 

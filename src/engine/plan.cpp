@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/sweep_plan.hpp"
-#include "semel/key.hpp"
+#include "semel/fingerprint.hpp"
 
 namespace semel {
 

@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "semel/command.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/command.hpp"
+#include "semel/core/policy.hpp"
 #include "semel/engine.hpp"
-#include "semel/policy.hpp"
-#include "semel/request.hpp"
-#include "semel/result.hpp"
+#include "semel/engine/request.hpp"
 
 namespace semel {
 

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <optional>
 
-#include "semel/function.hpp"
-#include "semel/time.hpp"
+#include "semel/base/function.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel {
 

@@ -3,11 +3,10 @@
 
 #include <memory>
 
-#include "semel/detail/work.hpp"
+#include "semel/base/task.hpp"
 #include "semel/engine.hpp"
-#include "semel/outcome.hpp"
-#include "semel/request.hpp"
-#include "semel/task.hpp"
+#include "semel/engine/detail/work.hpp"
+#include "semel/engine/request.hpp"
 #include "semel/transaction.hpp"
 
 namespace semel {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "semel/detail/work.hpp"
+#include "semel/base/task.hpp"
 #include "semel/engine.hpp"
-#include "semel/task.hpp"
+#include "semel/engine/detail/work.hpp"
 #include "semel/transaction.hpp"
 
 namespace semel {

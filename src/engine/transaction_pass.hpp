@@ -7,8 +7,8 @@
 #include "engine/outcomes.hpp"
 #include "engine/plan.hpp"
 #include "engine/transact_adapters.hpp"
-#include "semel/outcome.hpp"
-#include "semel/task.hpp"
+#include "semel/base/task.hpp"
+#include "semel/engine/request.hpp"
 #include "semel/transaction.hpp"
 
 namespace semel {

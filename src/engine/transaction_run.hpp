@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/plan.hpp"
-#include "semel/command.hpp"
-#include "semel/execution.hpp"
+#include "semel/core/command.hpp"
+#include "semel/engine/execution.hpp"
 
 namespace semel {
 

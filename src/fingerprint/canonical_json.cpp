@@ -1,4 +1,4 @@
-#include "semel/canonical_json.hpp"
+#include "semel/fingerprint/canonical_json.hpp"
 
 #include <array>
 

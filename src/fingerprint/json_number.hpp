@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "semel/canonical_json.hpp"
+#include "semel/fingerprint/canonical_json.hpp"
 
 namespace semel::detail {
 

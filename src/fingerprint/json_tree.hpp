@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "semel/canonical_json.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/fingerprint/canonical_json.hpp"
 
 namespace semel::detail {
 

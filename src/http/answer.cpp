@@ -6,8 +6,8 @@
 #include "http/header_rules.hpp"
 #include "http/own_outcome.hpp"
 #include "http/text.hpp"
-#include "semel/assert.hpp"
-#include "semel/http/exchange.hpp"
+#include "semel/base/result.hpp"
+#include "semel/http.hpp"
 
 namespace semel::http {
 namespace {
@@ -49,17 +49,18 @@ duration retry_after_in(const response& got) {
     return std::chrono::seconds{std::min(seconds.value_or(0), seconds_max)};
 }
 
-detail::work_end kept(const protected_call& call, const response& got, result_kind as) {
+semel::detail::work_end kept(const protected_call& call, const response& got, result_kind as) {
     stored_result result = encode(got, call.how->replay, call.how->policy.result_bytes_max);
     if (result.kind != result_kind::tombstone) result.kind = as;
-    return detail::answered_end{std::move(result)};
+    return semel::detail::answered_end{std::move(result)};
 }
 
-detail::work_end released_end() {
-    return detail::threw_end{std::make_exception_ptr(response_released{})};
+semel::detail::work_end released_end() {
+    return semel::detail::threw_end{std::make_exception_ptr(response_released{})};
 }
 
-detail::work_end end_of(const protected_call& call, const response& got, disposition becomes) {
+semel::detail::work_end end_of(const protected_call& call, const response& got,
+                               disposition becomes) {
     switch (becomes) {
     case disposition::keep: return kept(call, got, result_kind::value);
     case disposition::reject: return kept(call, got, result_kind::rejection);
@@ -76,7 +77,7 @@ settled settle_one(const protected_call& call, full_answer&& with) {
     response& own = with.got;
     const disposition becomes =
         dispose(call.how->statuses, call.how->responses, own.status, with.so_far);
-    detail::work_end end = end_of(call, own, becomes);
+    semel::detail::work_end end = end_of(call, own, becomes);
     remove_hop_by_hop(own.headers);
     own.headers.remove_if(
         [](const header& line) { return !fit_for_wire(line) || is_one_of(line.name, own_words); });

@@ -6,8 +6,8 @@
 #include "http/path.hpp"
 #include "http/principal.hpp"
 #include "http/text.hpp"
-#include "semel/http/exchange.hpp"
-#include "semel/key.hpp"
+#include "semel/fingerprint.hpp"
+#include "semel/http.hpp"
 
 namespace semel::http {
 namespace {

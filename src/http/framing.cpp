@@ -1,4 +1,4 @@
-#include "semel/http/framing.hpp"
+#include "semel/http/message.hpp"
 
 #include <algorithm>
 #include <array>

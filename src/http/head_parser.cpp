@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "http/text.hpp"
-#include "semel/http/framing.hpp"
+#include "semel/http/message.hpp"
 
 namespace semel::http {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "http/text.hpp"
-#include "semel/http/stored_response.hpp"
+#include "semel/http/response.hpp"
 
 namespace semel::http {
 namespace {

@@ -1,6 +1,6 @@
-#include "semel/http/next_hop.hpp"
+#include "semel/http/key_header.hpp"
 
-#include "semel/key.hpp"
+#include "semel/fingerprint.hpp"
 
 namespace semel::http {
 

@@ -1,7 +1,7 @@
 // Whose end an outcome tells of. Shared by the edges that answer with the work's own response.
 #pragma once
 
-#include "semel/outcome.hpp"
+#include "semel/engine/request.hpp"
 
 namespace semel::http {
 

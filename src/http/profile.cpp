@@ -1,4 +1,4 @@
-#include "semel/http/profile.hpp"
+#include "semel/http/response.hpp"
 
 #include <array>
 #include <string>

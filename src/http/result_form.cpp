@@ -6,7 +6,7 @@
 
 #include "http/media_type.hpp"
 #include "http/text.hpp"
-#include "semel/http/stored_response.hpp"
+#include "semel/http/response.hpp"
 
 namespace semel::http {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <variant>
 
-#include "semel/policy.hpp"
-#include "semel/record.hpp"
+#include "semel/core/policy.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel::http {
 

@@ -8,7 +8,7 @@
 #include "http/path.hpp"
 #include "http/principal.hpp"
 #include "http/text.hpp"
-#include "semel/http/exchange.hpp"
+#include "semel/http.hpp"
 
 namespace semel::http {
 

@@ -1,4 +1,4 @@
-#include "semel/http/stored_response.hpp"
+#include "semel/http/response.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "semel/http/tenant.hpp"
 
 #include "http/text.hpp"
-#include "semel/http/token.hpp"
+#include "semel/http/tenant.hpp"
 
 namespace semel::http {
 namespace {

@@ -1,4 +1,4 @@
-#include "semel/http/token.hpp"
+#include "semel/http/tenant.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "core/chore.hpp"
 #include "http/text.hpp"
-#include "semel/policy.hpp"
+#include "semel/core/policy.hpp"
 
 namespace semel::http {
 namespace {

@@ -1,4 +1,4 @@
-#include "semel/http/trace.hpp"
+#include "semel/http/message.hpp"
 
 #include <algorithm>
 

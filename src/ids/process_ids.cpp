@@ -5,7 +5,7 @@
 #include <openssl/rand.h>
 #include <pthread.h>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 #include "semel/ids.hpp"
 
 namespace semel {

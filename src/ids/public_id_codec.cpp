@@ -2,7 +2,7 @@
 
 #include <openssl/evp.h>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 #include "semel/fingerprint.hpp"
 #include "semel/ids.hpp"
 

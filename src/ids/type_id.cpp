@@ -1,6 +1,6 @@
 #include "ids/base32.hpp"
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel {
 namespace {

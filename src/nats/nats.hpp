@@ -9,8 +9,8 @@
 
 #include "base/home_process.hpp"
 #include "open/url.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::nats {
 

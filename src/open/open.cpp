@@ -4,7 +4,7 @@
 
 #include "open/targets.hpp"
 #include "open/url.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 
 namespace semel {
 

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "open/url.hpp"
+#include "semel/base/result.hpp"
+#include "semel/databases/mysql.hpp"
+#include "semel/databases/postgres.hpp"
+#include "semel/databases/redis.hpp"
+#include "semel/databases/sqlite.hpp"
 #include "semel/open.hpp"
-#include "semel/result.hpp"
-#include "semel/stores/mysql.hpp"
-#include "semel/stores/postgres.hpp"
-#include "semel/stores/redis.hpp"
-#include "semel/stores/sqlite.hpp"
-#include "semel/tiered.hpp"
+#include "semel/store/tiered.hpp"
 
 namespace semel {
 

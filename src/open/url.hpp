@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel {
 

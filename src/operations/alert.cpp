@@ -1,4 +1,4 @@
-#include "semel/alert.hpp"
+#include "semel/operations.hpp"
 
 #include <cstdio>
 

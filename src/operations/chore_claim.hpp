@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/chore.hpp"
-#include "semel/search.hpp"
+#include "semel/core/search.hpp"
 #include "semel/store.hpp"
 
 namespace semel {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "semel/reconciler.hpp"
+#include "semel/operations.hpp"
 
 namespace semel {
 

@@ -1,4 +1,4 @@
-#include "semel/reconciler.hpp"
+#include "semel/operations.hpp"
 
 #include <algorithm>
 #include <atomic>

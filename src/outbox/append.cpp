@@ -1,11 +1,11 @@
-#include "semel/outbox/append.hpp"
+#include "semel/outbox.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "outbox/header_text.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 #include "semel/ids.hpp"
 
 namespace semel::outbox {

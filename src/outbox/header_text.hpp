@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "semel/outbox/event.hpp"
+#include "semel/outbox.hpp"
 
 namespace semel::outbox {
 

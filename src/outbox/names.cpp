@@ -1,4 +1,4 @@
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 #include "semel/outbox/table.hpp"
 
 namespace semel::outbox {

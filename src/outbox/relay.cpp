@@ -7,7 +7,7 @@
 
 #include "base/home_process.hpp"
 #include "outbox/worker.hpp"
-#include "semel/policy.hpp"
+#include "semel/core/policy.hpp"
 
 namespace semel::outbox {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "semel/record.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel::outbox {
 

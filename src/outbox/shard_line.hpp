@@ -12,8 +12,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "semel/outbox/event.hpp"
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
+#include "semel/outbox.hpp"
 
 namespace semel::outbox {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "outbox/pace.hpp"
+#include "semel/core/record.hpp"
 #include "semel/outbox/relay.hpp"
-#include "semel/record.hpp"
 
 namespace semel::outbox {
 

@@ -6,7 +6,7 @@
 
 #include "base/home_process.hpp"
 #include "core/local_hash.hpp"
-#include "semel/decorators.hpp"
+#include "semel/store/decorators.hpp"
 #include "store/cached_shard.hpp"
 
 namespace semel {

@@ -4,7 +4,7 @@
 #include <new>
 #include <string>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel {
 

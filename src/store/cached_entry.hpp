@@ -7,9 +7,9 @@
 #include <optional>
 #include <string_view>
 
-#include "semel/command.hpp"
-#include "semel/record.hpp"
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/command.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel {
 

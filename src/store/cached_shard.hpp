@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "semel/metrics.hpp"
+#include "semel/core/metrics.hpp"
 #include "store/cached_entry.hpp"
 
 namespace semel {

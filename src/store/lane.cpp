@@ -13,7 +13,7 @@
 
 #include "base/mutant.hpp"
 #include "core/local_hash.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel {
 

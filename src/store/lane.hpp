@@ -14,8 +14,8 @@
 #include <span>
 #include <vector>
 
-#include "semel/function.hpp"
-#include "semel/metrics.hpp"
+#include "semel/base/function.hpp"
+#include "semel/core/metrics.hpp"
 #include "semel/store.hpp"
 #include "store/waiting_rooms.hpp"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/local_hash.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel {
 

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <utility>
 
-#include "semel/decorators.hpp"
+#include "semel/store/decorators.hpp"
 
 namespace semel {
 

@@ -1,4 +1,4 @@
-#include "semel/metrics.hpp"
+#include "semel/core/metrics.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel {
 

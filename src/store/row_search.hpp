@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "semel/search.hpp"
+#include "semel/core/search.hpp"
 
 namespace semel {
 

@@ -6,7 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "semel/encrypted.hpp"
+#include "semel/store/decorators.hpp"
 
 namespace semel {
 

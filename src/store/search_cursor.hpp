@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "semel/record.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "semel/metrics.hpp"
+#include "semel/core/metrics.hpp"
 #include "store/laned_store.hpp"
 #include "store/row_search.hpp"
 

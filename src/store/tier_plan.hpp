@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "semel/command.hpp"
-#include "semel/result.hpp"
-#include "semel/tiered.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/command.hpp"
+#include "semel/store/tiered.hpp"
 
 namespace semel {
 

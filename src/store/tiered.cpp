@@ -1,4 +1,4 @@
-#include "semel/tiered.hpp"
+#include "semel/store/tiered.hpp"
 
 #include <atomic>
 #include <condition_variable>

@@ -13,9 +13,9 @@
 
 #include "beast/server.hpp"
 #include "http/support/client.hpp"
+#include "semel/databases/sqlite/transaction.hpp"
 #include "semel/open.hpp"
-#include "semel/stores/memory.hpp"
-#include "semel/transaction/sqlite.hpp"
+#include "semel/store/memory.hpp"
 #include "support/scripted_transaction.hpp"
 
 namespace semel::http::beast_test {

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "edge/center/center.hpp"
+#include "semel/base/runtime.hpp"
 #include "semel/open.hpp"
-#include "semel/runtime.hpp"
 
 namespace semel::edge::center_threads {
 namespace {

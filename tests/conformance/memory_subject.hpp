@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "semel/conformance.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 
 namespace semel::conformance {
 

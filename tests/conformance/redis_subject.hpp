@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "semel/conformance.hpp"
-#include "semel/stores/redis.hpp"
+#include "semel/databases/redis.hpp"
 #include "support/redis_server.hpp"
 
 namespace semel::conformance {

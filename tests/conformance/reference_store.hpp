@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "semel/conformance.hpp"
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 #include "semel/store.hpp"
 
 namespace semel::conformance {

@@ -10,9 +10,8 @@
 #include "conformance/reference_store.hpp"
 #include "conformance/sqlite_subject.hpp"
 #include "conformance/tiered_subject.hpp"
-#include "semel/decorators.hpp"
-#include "semel/encrypted.hpp"
-#include "semel/metrics.hpp"
+#include "semel/core/metrics.hpp"
+#include "semel/store/decorators.hpp"
 
 namespace semel::conformance {
 

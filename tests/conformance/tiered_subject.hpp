@@ -9,8 +9,8 @@
 
 #include "redis_subject.hpp"
 #include "semel/conformance.hpp"
-#include "semel/stores/redis.hpp"
-#include "semel/tiered.hpp"
+#include "semel/databases/redis.hpp"
+#include "semel/store/tiered.hpp"
 #include "support/memory_front.hpp"
 #include "support/redis_server.hpp"
 

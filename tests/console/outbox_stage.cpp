@@ -7,7 +7,7 @@
 
 #include "edge/console/console.hpp"
 #include "edge/server/server.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 
 namespace {
 

@@ -15,8 +15,8 @@
 #include <string_view>
 
 #include "semel/consumer.hpp"
+#include "semel/databases/sqlite/transaction.hpp"
 #include "semel/open.hpp"
-#include "semel/transaction/sqlite.hpp"
 
 namespace {
 

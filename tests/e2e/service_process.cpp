@@ -15,14 +15,17 @@
 
 #include <httplib.h>
 
+#include "semel/databases/mysql/outbox.hpp"
+#include "semel/databases/mysql/transaction.hpp"
+#include "semel/databases/postgres/outbox.hpp"
+#include "semel/databases/postgres/transaction.hpp"
 #include "semel/engine.hpp"
 #include "semel/http/httplib.hpp"
 #include "semel/open.hpp"
 #include "semel/outbox.hpp"
-#include "semel/outbox/mysql.hpp"
-#include "semel/outbox/postgres.hpp"
-#include "semel/transaction/mysql.hpp"
-#include "semel/transaction/postgres.hpp"
+#include "semel/outbox/open.hpp"
+#include "semel/outbox/relay.hpp"
+#include "semel/outbox/table.hpp"
 #include "support/mysql_server.hpp"
 
 namespace {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 
 namespace {
 

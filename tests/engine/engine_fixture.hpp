@@ -14,9 +14,9 @@
 #include <thread>
 #include <utility>
 
+#include "semel/databases/sqlite.hpp"
 #include "semel/engine.hpp"
-#include "semel/stores/memory.hpp"
-#include "semel/stores/sqlite.hpp"
+#include "semel/store/memory.hpp"
 #include "support/faulty_store.hpp"
 
 namespace semel::tests {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine_fixture.hpp"
-#include "semel/released.hpp"
+#include "semel/engine/verdict.hpp"
 
 namespace semel::tests {
 namespace {

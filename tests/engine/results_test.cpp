@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine_fixture.hpp"
-#include "semel/json.hpp"
+#include "semel/engine/json.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "semel/runtime.hpp"
+#include "semel/base/runtime.hpp"
 
 namespace semel {
 namespace {

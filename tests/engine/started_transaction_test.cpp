@@ -9,7 +9,7 @@
 
 #include "engine/transact_adapters.hpp"
 #include "semel/engine.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "support/scripted_transaction.hpp"
 
 namespace semel::tests {

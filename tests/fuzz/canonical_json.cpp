@@ -1,5 +1,5 @@
 // The canonical form of JSON: is JSON of the same content, and its own canonical form.
-#include "semel/canonical_json.hpp"
+#include "semel/fingerprint/canonical_json.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "edge/center/center.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "support/manual_runtime.hpp"
 #include "target.hpp"
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "edge/console/console.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "support/manual_runtime.hpp"
 #include "target.hpp"
 

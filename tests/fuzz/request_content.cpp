@@ -1,5 +1,5 @@
 // What of a request is compared, by each kind of body. The same request has the same fingerprint.
-#include "semel/http/content.hpp"
+#include "semel/http/route.hpp"
 
 #include <array>
 #include <string>

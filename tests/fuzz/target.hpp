@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

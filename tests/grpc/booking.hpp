@@ -9,9 +9,9 @@
 #include <string>
 
 #include "payments.hpp"
+#include "semel/databases/sqlite/transaction.hpp"
 #include "semel/engine.hpp"
 #include "semel/grpc/guard.hpp"
-#include "semel/transaction/sqlite.hpp"
 
 namespace semel::grpc_test {
 

@@ -1,7 +1,7 @@
 // What a client's calls carry on.
 #include "semel/grpc/client.hpp"
 
-#include "semel/grpc/scope.hpp"
+#include "semel/grpc/client.hpp"
 #include "served.hpp"
 
 namespace semel::grpc_test {

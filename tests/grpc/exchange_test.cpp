@@ -1,5 +1,5 @@
 // The pure part: stored answers, statuses, and what is refused at start.
-#include "semel/grpc/exchange.hpp"
+#include "semel/grpc.hpp"
 
 #include "served.hpp"
 

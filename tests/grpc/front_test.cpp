@@ -2,7 +2,7 @@
 #include <future>
 #include <thread>
 
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "served.hpp"
 
 namespace semel::grpc_test {

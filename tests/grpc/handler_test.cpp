@@ -2,10 +2,10 @@
 #include <future>
 
 #include "booking.hpp"
-#include "semel/grpc/codec.hpp"
+#include "semel/databases/sqlite.hpp"
+#include "semel/grpc.hpp"
+#include "semel/grpc/client.hpp"
 #include "semel/grpc/guard.hpp"
-#include "semel/grpc/scope.hpp"
-#include "semel/stores/sqlite.hpp"
 #include "served.hpp"
 
 namespace semel::grpc_test {

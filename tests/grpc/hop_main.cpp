@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "booking.hpp"
+#include "semel/databases/sqlite.hpp"
 #include "semel/grpc/client.hpp"
-#include "semel/stores/sqlite.hpp"
 
 namespace semel::grpc_test {
 namespace {

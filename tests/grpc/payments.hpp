@@ -11,7 +11,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "payments.grpc.pb.h"
-#include "semel/grpc/policy.hpp"
+#include "semel/grpc.hpp"
 
 namespace semel::grpc_test {
 

@@ -12,7 +12,7 @@
 #include "semel/engine.hpp"
 #include "semel/grpc/front.hpp"
 #include "semel/grpc/service.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 
 namespace semel::grpc_test {
 

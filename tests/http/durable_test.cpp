@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "http/support/rig.hpp"
-#include "semel/stores/sqlite.hpp"
+#include "semel/databases/sqlite.hpp"
 
 namespace semel::edge::durable_test {
 namespace {

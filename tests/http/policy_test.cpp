@@ -11,8 +11,8 @@
 
 #include "edge/gateway/probe.hpp"
 #include "http/support/rig.hpp"
-#include "semel/http/stored_response.hpp"
-#include "semel/http/token.hpp"
+#include "semel/http/response.hpp"
+#include "semel/http/tenant.hpp"
 #include "support/faulty_store.hpp"
 #include "support/hostile_json.hpp"
 

@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include "semel/databases/sqlite/transaction.hpp"
 #include "semel/open.hpp"
-#include "semel/stores/memory.hpp"
-#include "semel/transaction/sqlite.hpp"
+#include "semel/store/memory.hpp"
 #include "support/scripted_transaction.hpp"
 
 namespace semel::http::httplib_test {

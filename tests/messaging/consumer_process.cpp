@@ -8,8 +8,8 @@
 #include <cstdio>
 
 #include "semel/consumer.hpp"
+#include "semel/databases/sqlite/transaction.hpp"
 #include "semel/open.hpp"
-#include "semel/transaction/sqlite.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "http/support/upstream.hpp"
 #include "messaging/brokers.hpp"
 #include "semel/consumer.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "stores/redis/private_redis.hpp"
 
 namespace semel::messaging_test {

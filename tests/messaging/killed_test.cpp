@@ -15,7 +15,7 @@
 #include "http/support/upstream.hpp"
 #include "messaging/brokers.hpp"
 #include "semel/open.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 
 namespace semel::messaging_test {
 namespace {

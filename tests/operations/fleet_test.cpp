@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "semel/open.hpp"
-#include "semel/reconciler.hpp"
+#include "semel/operations.hpp"
 #include "support/mysql_server.hpp"
 #include "support/postgres_server.hpp"
 

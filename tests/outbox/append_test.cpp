@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 
 #include "outbox/places.hpp"
+#include "semel/databases/mysql/transaction.hpp"
+#include "semel/databases/postgres/transaction.hpp"
+#include "semel/databases/sqlite/transaction.hpp"
 #include "semel/engine.hpp"
 #include "semel/ids.hpp"
-#include "semel/transaction/mysql.hpp"
-#include "semel/transaction/postgres.hpp"
-#include "semel/transaction/sqlite.hpp"
 
 namespace semel::outbox {
 namespace {

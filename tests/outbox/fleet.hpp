@@ -16,6 +16,9 @@
 #include <vector>
 
 #include "semel/outbox.hpp"
+#include "semel/outbox/open.hpp"
+#include "semel/outbox/relay.hpp"
+#include "semel/outbox/table.hpp"
 
 namespace semel::outbox {
 

@@ -12,11 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "semel/databases/mysql/outbox.hpp"
+#include "semel/databases/postgres/outbox.hpp"
+#include "semel/databases/sqlite/outbox.hpp"
 #include "semel/open.hpp"
 #include "semel/outbox.hpp"
-#include "semel/outbox/mysql.hpp"
-#include "semel/outbox/postgres.hpp"
-#include "semel/outbox/sqlite.hpp"
+#include "semel/outbox/open.hpp"
+#include "semel/outbox/relay.hpp"
+#include "semel/outbox/table.hpp"
 #include "support/mysql_server.hpp"
 #include "support/postgres_server.hpp"
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 #include "semel/store.hpp"
 #include "sim/scene.hpp"
 

@@ -2,7 +2,7 @@
 // with all faults at once rarely gets far enough to be interesting.
 #pragma once
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 #include "sim/dice.hpp"
 
 namespace semel::sim {

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "semel/record.hpp"
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel::sim {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "semel/record.hpp"
+#include "semel/core/record.hpp"
 #include "sim/dice.hpp"
 #include "sim/faults.hpp"
 #include "sim/scheduler.hpp"

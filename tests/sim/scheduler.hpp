@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "semel/function.hpp"
-#include "semel/time.hpp"
+#include "semel/base/function.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::sim {
 

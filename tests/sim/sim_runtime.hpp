@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "semel/runtime.hpp"
+#include "semel/base/runtime.hpp"
 #include "sim/scene.hpp"
 
 namespace semel::sim {

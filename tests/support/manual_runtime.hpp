@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "semel/runtime.hpp"
+#include "semel/base/runtime.hpp"
 
 namespace semel::support {
 

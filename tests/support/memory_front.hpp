@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "semel/tiered.hpp"
+#include "semel/store/tiered.hpp"
 
 namespace semel::test {
 

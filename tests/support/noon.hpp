@@ -1,6 +1,6 @@
 #pragma once
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::test {
 

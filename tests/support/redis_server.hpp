@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "databases/redis/client/link.hpp"
-#include "semel/stores/redis.hpp"
+#include "semel/databases/redis.hpp"
 
 namespace semel::test {
 

@@ -12,9 +12,9 @@ TIDY = sys.argv.pop(1)
 
 CLEAN = {
     ".clang-format": "DisableFormat: true\n",
-    "include/semel/result.hpp": "#pragma once\n\nint answer();\n",
+    "include/semel/base/result.hpp": "#pragma once\n\nint answer();\n",
     "src/base/CMakeLists.txt": "semel_module(base\n  SOURCES\n    result.cpp)\n",
-    "src/base/result.cpp": '#include "semel/result.hpp"\n\nint answer() { return 42; }\n',
+    "src/base/result.cpp": '#include "semel/base/result.hpp"\n\nint answer() { return 42; }\n',
 }
 
 
@@ -92,16 +92,17 @@ class Tidy(unittest.TestCase):
 
     def test_limits_the_length_of_files(self):
         line = "int a;\n"
-        self.assertEqual(findings_in({"include/semel/time.hpp": "#pragma once\n" + line * 250}),
-                         {("include/semel/time.hpp", 251, "file-length")})
+        long = "#pragma once\n" + line * 250
+        self.assertEqual(findings_in({"include/semel/base/time.hpp": long}),
+                         {("include/semel/base/time.hpp", 251, "file-length")})
         self.check(line * 700)
         self.check(line * 701, (701, "file-length"))
         self.assertEqual(findings_in({"src/base/result.cpp": line * 401}),
                          {("src/base/result.cpp", 401, "file-length")})
 
     def test_wants_pragma_once(self):
-        self.assertEqual(findings_in({"include/semel/time.hpp": "int a;\n"}),
-                         {("include/semel/time.hpp", 1, "pragma-once")})
+        self.assertEqual(findings_in({"include/semel/base/time.hpp": "int a;\n"}),
+                         {("include/semel/base/time.hpp", 1, "pragma-once")})
 
     def test_knows_what_gcc_12_breaks_in_co_await(self):
         for bad in ("co_await f({.a = 1});", "co_await f(aggregate{x});",
@@ -124,17 +125,24 @@ class Tidy(unittest.TestCase):
 
     def test_keeps_the_layers(self):
         self.check_layer("src/base/sub/a.cpp", '"core/x.hpp"', (1, "layer"))
-        self.check_layer("src/core/a.cpp", '"semel/result.hpp"')
+        self.check_layer("src/core/a.cpp", '"semel/base/result.hpp"')
         self.check_layer("src/core/a.cpp", '"semel/store.hpp"', (1, "layer"))
         self.check_layer("src/engine/a.cpp", '"databases/sqlite/client/x.hpp"', (1, "layer"))
-        self.check_layer("src/engine/a.cpp", "<semel/stores/sqlite.hpp>", (1, "layer"))
+        self.check_layer("src/engine/a.cpp", "<semel/databases/sqlite.hpp>", (1, "layer"))
         self.check_layer("src/databases/sqlite/client/a.cpp", '"store/memory/x.hpp"', (1, "layer"))
         self.check_layer("src/databases/sqlite/client/a.cpp", '"databases/sqlite/store/x.hpp"',
                          (1, "layer"))
         self.check_layer("src/databases/sqlite/store/a.cpp", '"databases/sqlite/client/x.hpp"')
         self.check_layer("src/open/a.cpp", '"store/memory/x.hpp"')
-        self.check_layer("include/semel/record.hpp", '"semel/engine.hpp"', (2, "layer"))
+        self.check_layer("include/semel/core/record.hpp", '"semel/engine.hpp"', (2, "layer"))
         self.check_layer("src/nowhere/a.cpp", "<vector>", (1, "layer"))
+        self.check_layer("include/semel/nowhere.hpp", "<vector>", (1, "layer"))
+
+    def test_knows_the_layer_of_a_public_header_by_its_path(self):
+        self.check_layer("include/semel/core/a.hpp", '"semel/base/deep/below/x.hpp"')
+        self.check_layer("include/semel/core/a.hpp", '"semel/store.hpp"', (2, "layer"))
+        self.check_layer("include/semel/http/a.hpp", '"semel/http/beast.hpp"', (2, "layer"))
+        self.check_layer("include/semel/http/beast.hpp", '"semel/http/a.hpp"')
 
     def test_keeps_boost_at_the_edges(self):
         self.check_layer("src/engine/a.cpp", "<boost/asio.hpp>", (1, "boost"))
@@ -145,7 +153,7 @@ class Tidy(unittest.TestCase):
     def test_keeps_grpc_in_its_edge(self):
         self.check_layer("src/http/a.cpp", "<grpcpp/server.h>", (1, "grpc"))
         self.check_layer("src/engine/a.cpp", "<google/protobuf/message.h>", (1, "grpc"))
-        self.check_layer("src/edge/grpc/a.cpp", "<grpcpp/server.h>")
+        self.check_layer("src/grpc/a.cpp", "<grpcpp/server.h>")
 
     def test_finds_sources_nobody_builds_and_builds_without_source(self):
         self.assertEqual(findings_in({"src/base/dead.cpp": "int a;\n"}),
@@ -155,8 +163,9 @@ class Tidy(unittest.TestCase):
 
     def test_asks_clang_format(self):
         style = {".clang-format": "BasedOnStyle: LLVM\n"}
-        badly = {"include/semel/time.hpp": "#pragma once\nint  a;\n"}
-        self.assertEqual(findings_in({**style, **badly}), {("include/semel/time.hpp", 2, "format")})
+        badly = {"include/semel/base/time.hpp": "#pragma once\nint  a;\n"}
+        self.assertEqual(findings_in({**style, **badly}),
+                         {("include/semel/base/time.hpp", 2, "format")})
         self.assertEqual(findings_in(style), set())
 
 

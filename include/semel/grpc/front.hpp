@@ -30,8 +30,7 @@
 #include <grpcpp/server.h>
 
 #include "semel/engine.hpp"
-#include "semel/grpc/exchange.hpp"
-#include "semel/grpc/policy.hpp"
+#include "semel/grpc.hpp"
 
 namespace semel::grpc {
 

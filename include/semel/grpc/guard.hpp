@@ -21,10 +21,9 @@
 #include <grpcpp/support/server_callback.h>
 
 #include "semel/engine.hpp"
-#include "semel/grpc/exchange.hpp"
-#include "semel/grpc/policy.hpp"
-#include "semel/grpc/scope.hpp"
-#include "semel/released.hpp"
+#include "semel/engine/verdict.hpp"
+#include "semel/grpc.hpp"
+#include "semel/grpc/client.hpp"
 #include "semel/transaction.hpp"
 
 namespace semel::grpc {

@@ -23,9 +23,8 @@
 #include <grpcpp/support/sync_stream.h>
 
 #include "semel/engine.hpp"
-#include "semel/grpc/exchange.hpp"
+#include "semel/grpc.hpp"
 #include "semel/grpc/guard.hpp"
-#include "semel/grpc/policy.hpp"
 
 namespace semel::grpc {
 

@@ -34,12 +34,10 @@
 
 #include "semel/asio.hpp"
 #include "semel/engine.hpp"
-#include "semel/http/beast_messages.hpp"
-#include "semel/http/beast_read.hpp"
-#include "semel/http/exchange.hpp"
-#include "semel/http/framing.hpp"
+#include "semel/http.hpp"
+#include "semel/http/beast/messages.hpp"
+#include "semel/http/message.hpp"
 #include "semel/http/route.hpp"
-#include "semel/http/routed_response.hpp"
 #include "semel/http/tenant.hpp"
 #include "semel/transaction.hpp"
 
@@ -60,7 +58,7 @@ public:
         : engine_(engine), gate_(std::move(by)), options_(std::move(options)) {}
 
     // The next request of a connection, or none if the client has gone. Stricter than Beast: see
-    // beast_read.hpp.
+    // http/beast/messages.hpp.
     template <class Stream>
     [[nodiscard]] boost::asio::awaitable<std::optional<beast_incoming>>
     read(Stream& stream, boost::beast::flat_buffer& buffer) const {

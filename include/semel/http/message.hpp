@@ -1,13 +1,15 @@
 // HTTP messages as plain values: what an adapter fills from its framework and writes back to it.
-// No thread-safety of their own. Nothing here has been checked; see framing.hpp.
+// No thread-safety of their own. Nothing here has been checked; see check_head() below.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace semel::http {
@@ -95,5 +97,87 @@ struct response {
 
     friend bool operator==(const response&, const response&) = default;
 };
+
+// The 32 hex digits of the trace in `traceparent`, for log lines; empty: there is none, or it is
+// malformed. The header itself travels on untouched. Lives as long as the headers.
+[[nodiscard]] std::string_view trace_of(const header_list& headers);
+
+// The strict layer: what a request head must be before other code looks at it. Parsers of
+// frameworks accept too much for a program between a client and a service: if two readers of one
+// message disagree about its end or its address, that is an attack. Pure; any thread.
+
+enum class head_fault : std::uint8_t {
+    request_line, // not "method SP target SP HTTP/1.x"
+    version,
+    method,
+    target, // not origin form, "//", a byte outside 0x21–0x7E, '#', '\', a bad escape, "/../"
+    line_ending, // a bare CR or LF
+    folded,      // a header line that begins with a blank
+    header_name,
+    header_value, // a control byte
+    host,         // none, two, malformed, or not ours
+    content_length,
+    transfer_encoding,
+    repeated,   // two lines of a header that may only come once
+    connection, // names a header that must reach the other end
+    upgrade,
+    expectation,
+    too_long, // a limit below
+};
+
+struct head_limits {
+    std::size_t head_bytes_max = std::size_t{32} << 10U;
+    std::size_t target_bytes_max = std::size_t{8} << 10U;
+    std::size_t headers_max = 100;
+    std::size_t method_bytes_max = 32;
+};
+
+struct head_options {
+    head_limits limits = {};
+    // Hosts for which this server answers, compared without regard to case. With the port, if
+    // clients send one. Empty: any well-formed host.
+    std::vector<std::string> hosts = {};
+    // Names of this server, without port. If they are set, other names with a dot are refused: a
+    // page on the Internet could make such a name point here. Addresses, and names without a dot,
+    // pass, because others cannot register them. None: any name.
+    std::optional<std::vector<std::string>> names = {};
+    // Headers that Connection may not name, beside the usual ones: the key's and the tenant's.
+    std::vector<std::string> vital = {"Idempotency-Key"};
+};
+
+// How the body is delimited.
+struct body_framing {
+    enum class by : std::uint8_t { nothing, length, chunks } how = by::nothing;
+    std::uint64_t length = 0;
+
+    friend bool operator==(const body_framing&, const body_framing&) = default;
+};
+
+// The connection is closed after the answer: it is not known where the next request begins.
+struct refused_head {
+    head_fault fault = head_fault::request_line;
+    int status = 400;
+    std::string detail = {}; // for the client
+};
+
+// Parses the head at the start of `raw`, with its blank line. Bytes after the head are not looked
+// at, so trailers can never become headers. Blanks around values are removed.
+struct parsed_head {
+    request_head head;
+    std::size_t size = 0; // bytes of `raw` that were the head
+};
+struct head_incomplete {};
+[[nodiscard]] std::variant<parsed_head, head_incomplete, refused_head>
+parse_head(std::string_view raw, const head_limits& limits = {});
+
+// For adapters whose framework has parsed the head already. Folded lines cannot be seen here any
+// more: if the framework still has the raw bytes, scan them with find_raw_fault.
+[[nodiscard]] std::variant<body_framing, refused_head> check_head(const request_head& head,
+                                                                  const head_options& options = {});
+
+// Folding, bare CR or LF, control bytes and blanks before the colon in the raw bytes of a head.
+[[nodiscard]] std::variant<std::monostate, refused_head> find_raw_fault(std::string_view raw);
+
+[[nodiscard]] std::string_view name(head_fault fault);
 
 } // namespace semel::http

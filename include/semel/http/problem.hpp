@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "semel/base/time.hpp"
 #include "semel/http/message.hpp"
-#include "semel/http/profile.hpp"
-#include "semel/time.hpp"
+#include "semel/http/response.hpp"
 
 namespace semel::http {
 

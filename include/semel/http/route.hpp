@@ -10,17 +10,40 @@
 #include <string_view>
 #include <vector>
 
-#include "semel/http/content.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/policy.hpp"
+#include "semel/fingerprint.hpp"
+#include "semel/fingerprint/canonical_json.hpp"
 #include "semel/http/key_header.hpp"
 #include "semel/http/message.hpp"
 #include "semel/http/problem.hpp"
-#include "semel/http/profile.hpp"
-#include "semel/http/stored_response.hpp"
+#include "semel/http/response.hpp"
 #include "semel/http/tenant.hpp"
-#include "semel/policy.hpp"
-#include "semel/result.hpp"
 
 namespace semel::http {
+
+// The fingerprint of an HTTP request: method, host, path, query, media type and body. Pure; any
+// thread.
+
+struct content_options {
+    json_selection json = {}; // which parts of a JSON body count
+    number_profile numbers = number_profile::exact_large;
+    // Headers that count beside the media type, such as "Stripe-Account". All lines, in order.
+    std::vector<std::string> headers = {};
+    // Another host is another request, unless several names lead to one service.
+    enum class host_counts : std::uint8_t { yes, no } host = host_counts::yes;
+    std::string secret = {}; // as in digest_options
+};
+
+// The body counts as its Content-Type says:
+// - JSON (application/json, anything +json): canonical form, so order and blanks do not matter; a
+//   body that is not valid I-JSON counts as its bytes;
+// - form data: decoded and sorted;
+// - multipart: its parts in order, each with its headers, independent of the boundary; one that is
+//   malformed counts as its bytes;
+// - anything else, or anything under a Content-Encoding: its bytes.
+[[nodiscard]] fingerprint fingerprint_of(const request_head& head, std::string_view body,
+                                         const content_options& options = {});
 
 // What a request without a key gets.
 enum class key_need : std::uint8_t {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string_view>
 
+#include "semel/base/result.hpp"
 #include "semel/open.hpp"
 #include "semel/outbox/table.hpp"
-#include "semel/result.hpp"
 
 namespace semel::outbox {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "semel/base/result.hpp"
+#include "semel/core/metrics.hpp"
 #include "semel/log.hpp"
-#include "semel/metrics.hpp"
-#include "semel/outbox/sink.hpp"
-#include "semel/result.hpp"
+#include "semel/outbox/relay.hpp"
 
 namespace semel::outbox {
 

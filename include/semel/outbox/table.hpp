@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
-#include "semel/open_mode.hpp"
-#include "semel/outbox/event.hpp"
-#include "semel/record.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/record.hpp"
+#include "semel/outbox.hpp"
+#include "semel/store.hpp"
 
 namespace semel::outbox {
 

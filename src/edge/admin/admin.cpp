@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "semel/http/token.hpp"
+#include "semel/http/tenant.hpp"
 
 namespace semel::edge {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "edge/server/handler.hpp"
+#include "semel/base/runtime.hpp"
 #include "semel/http/problem.hpp"
-#include "semel/runtime.hpp"
 #include "semel/store.hpp"
 
 namespace semel::edge {

@@ -5,8 +5,8 @@
 #include <set>
 #include <string_view>
 
-#include "semel/command.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/command.hpp"
 
 namespace semel::edge {
 namespace {

@@ -9,11 +9,11 @@
 #include "edge/center/center.hpp"
 #include "edge/gateway/options.hpp"
 #include "edge/server/security_event.hpp"
-#include "semel/encrypted.hpp"
+#include "semel/core/metrics.hpp"
 #include "semel/engine.hpp"
-#include "semel/metrics.hpp"
+#include "semel/operations.hpp"
 #include "semel/outbox/relay.hpp"
-#include "semel/reconciler.hpp"
+#include "semel/store/decorators.hpp"
 
 namespace semel::edge {
 

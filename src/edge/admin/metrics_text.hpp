@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "semel/metrics.hpp"
+#include "semel/core/metrics.hpp"
 
 namespace semel::edge {
 

@@ -14,11 +14,11 @@
 
 #include "edge/server/handler.hpp"
 #include "edge/server/security_event.hpp"
+#include "semel/base/runtime.hpp"
+#include "semel/core/policy.hpp"
+#include "semel/engine/request.hpp"
 #include "semel/http/problem.hpp"
-#include "semel/http/token.hpp"
-#include "semel/outcome.hpp"
-#include "semel/policy.hpp"
-#include "semel/runtime.hpp"
+#include "semel/http/tenant.hpp"
 #include "semel/store.hpp"
 
 namespace semel::edge {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "edge/center/center.hpp"
-#include "semel/metrics.hpp"
+#include "semel/core/metrics.hpp"
 
 namespace semel::edge {
 

@@ -11,7 +11,7 @@
 #include "core/complete_machine.hpp"
 #include "edge/center/center_core.hpp"
 #include "edge/center/order.hpp"
-#include "semel/function.hpp"
+#include "semel/base/function.hpp"
 #include "semel/store.hpp"
 
 namespace semel::edge {

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::edge {
 

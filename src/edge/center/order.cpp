@@ -7,7 +7,7 @@
 
 #include "edge/center/members.hpp"
 #include "edge/center/text.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::edge {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "edge/center/center.hpp"
 #include "edge/center/told.hpp"
-#include "semel/command.hpp"
+#include "semel/core/command.hpp"
 
 namespace semel::edge {
 

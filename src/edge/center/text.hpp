@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "semel/record.hpp"
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel::edge {
 

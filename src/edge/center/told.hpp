@@ -3,11 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "semel/command.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/command.hpp"
+#include "semel/core/search.hpp"
 #include "semel/http/message.hpp"
 #include "semel/http/problem.hpp"
-#include "semel/result.hpp"
-#include "semel/search.hpp"
 
 namespace semel::edge {
 

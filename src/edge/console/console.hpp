@@ -17,10 +17,10 @@
 #include "edge/server/handler.hpp"
 #include "edge/server/security_event.hpp"
 #include "http/result_form.hpp"
+#include "semel/base/runtime.hpp"
+#include "semel/core/policy.hpp"
 #include "semel/http/problem.hpp"
-#include "semel/http/token.hpp"
-#include "semel/policy.hpp"
-#include "semel/runtime.hpp"
+#include "semel/http/tenant.hpp"
 #include "semel/store.hpp"
 
 namespace semel::edge {

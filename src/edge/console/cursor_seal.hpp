@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "semel/search.hpp"
+#include "semel/core/search.hpp"
 #include "store/sealed_box.hpp"
 
 namespace semel::edge {

@@ -8,8 +8,8 @@
 
 #include "edge/center/center.hpp"
 #include "edge/gateway/options.hpp"
+#include "semel/core/metrics.hpp"
 #include "semel/engine.hpp"
-#include "semel/metrics.hpp"
 
 namespace semel::edge {
 

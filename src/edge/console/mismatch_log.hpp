@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "semel/outcome.hpp"
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
+#include "semel/engine/request.hpp"
 
 namespace semel::edge {
 

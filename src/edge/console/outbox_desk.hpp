@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "semel/outbox/event.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/outbox.hpp"
 
 namespace semel::edge {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "semel/search.hpp"
+#include "semel/core/search.hpp"
 
 namespace semel::edge {
 

@@ -5,7 +5,7 @@
 #include "edge/center/text.hpp"
 #include "edge/center/told.hpp"
 #include "edge/console/query.hpp"
-#include "semel/http/stored_response.hpp"
+#include "semel/http/response.hpp"
 
 namespace semel::edge {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "edge/console/console.hpp"
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 
 namespace semel::edge {
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "edge/console/console.hpp"
-#include "semel/command.hpp"
+#include "semel/core/command.hpp"
 
 namespace semel::edge {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::edge {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "semel/base/time.hpp"
 #include "semel/fingerprint.hpp"
-#include "semel/time.hpp"
 
 namespace semel::edge {
 

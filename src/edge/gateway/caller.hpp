@@ -7,8 +7,8 @@
 #include <string>
 
 #include "edge/gateway/options.hpp"
+#include "semel/base/result.hpp"
 #include "semel/http/message.hpp"
-#include "semel/result.hpp"
 
 namespace semel::edge {
 

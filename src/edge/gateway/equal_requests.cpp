@@ -3,14 +3,14 @@
 #include <utility>
 #include <variant>
 
-#include "semel/http/stored_response.hpp"
+#include "semel/http/response.hpp"
 
 namespace semel::edge {
 namespace {
 
 // The request took effect, or may have. After any other end a repeat is to be executed.
 bool settles_others(const http::settled& made) {
-    return std::holds_alternative<detail::answered_end>(made.end) ||
+    return std::holds_alternative<semel::detail::answered_end>(made.end) ||
            std::holds_alternative<unknown_verdict>(made.end);
 }
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "edge/server/byte_budget.hpp"
+#include "semel/base/function.hpp"
+#include "semel/core/record.hpp"
 #include "semel/fingerprint.hpp"
-#include "semel/function.hpp"
-#include "semel/http/exchange.hpp"
-#include "semel/record.hpp"
+#include "semel/http.hpp"
 
 namespace semel::edge {
 

@@ -11,7 +11,7 @@
 
 #include "edge/gateway/upstream_call.hpp"
 #include "edge/server/byte_budget.hpp"
-#include "semel/function.hpp"
+#include "semel/base/function.hpp"
 #include "semel/http/message.hpp"
 
 namespace semel::edge {

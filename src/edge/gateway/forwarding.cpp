@@ -4,7 +4,7 @@
 
 #include "edge/wire/head_writer.hpp"
 #include "http/header_rules.hpp"
-#include "semel/http/stored_response.hpp"
+#include "semel/http/response.hpp"
 
 namespace semel::edge {
 namespace {

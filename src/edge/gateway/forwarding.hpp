@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "edge/gateway/options.hpp"
-#include "semel/http/exchange.hpp"
+#include "semel/http.hpp"
 #include "semel/http/message.hpp"
 #include "semel/http/tenant.hpp"
 

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "edge/gateway/options.hpp"
+#include "semel/base/result.hpp"
 #include "semel/engine.hpp"
-#include "semel/result.hpp"
 
 namespace semel::edge {
 

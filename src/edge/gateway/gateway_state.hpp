@@ -11,9 +11,9 @@
 #include "edge/gateway/equal_requests.hpp"
 #include "edge/gateway/options.hpp"
 #include "edge/gateway/upstream_pool.hpp"
+#include "semel/core/metrics.hpp"
 #include "semel/engine.hpp"
 #include "semel/http/route.hpp"
-#include "semel/metrics.hpp"
 
 namespace semel::edge {
 

@@ -6,8 +6,8 @@
 #include "edge/gateway/forwarding.hpp"
 #include "edge/gateway/probe.hpp"
 #include "edge/server/handler.hpp"
+#include "semel/http/message.hpp"
 #include "semel/http/problem.hpp"
-#include "semel/http/trace.hpp"
 
 namespace semel::edge {
 namespace {

@@ -14,7 +14,7 @@
 #include "edge/server/exchange.hpp"
 #include "edge/server/session.hpp"
 #include "semel/engine.hpp"
-#include "semel/http/exchange.hpp"
+#include "semel/http.hpp"
 
 namespace semel::edge {
 
@@ -28,7 +28,7 @@ public:
     void on_end(ending) override { client_ = nullptr; }
 
 private:
-    using work_done = unique_function<void(detail::work_end)>;
+    using work_done = unique_function<void(semel::detail::work_end)>;
 
     // ---- on its worker
     void on_digest(std::optional<http::refusal> no);

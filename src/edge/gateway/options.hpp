@@ -8,11 +8,11 @@
 
 #include "edge/server/options.hpp"
 #include "edge/wire/address.hpp"
-#include "semel/http/framing.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/policy.hpp"
+#include "semel/http/message.hpp"
 #include "semel/http/route.hpp"
-#include "semel/policy.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
 
 namespace semel::edge {
 

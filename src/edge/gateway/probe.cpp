@@ -8,7 +8,7 @@
 #include "edge/wire/head_writer.hpp"
 #include "http/bounded_json.hpp"
 #include "http/text.hpp"
-#include "semel/http/stored_response.hpp"
+#include "semel/http/response.hpp"
 
 namespace semel::edge {
 namespace {

@@ -17,8 +17,8 @@
 #include <variant>
 
 #include "edge/gateway/gateway_state.hpp"
-#include "semel/function.hpp"
-#include "semel/http/exchange.hpp"
+#include "semel/base/function.hpp"
+#include "semel/http.hpp"
 
 namespace semel::edge {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "edge/gateway/upstream_pool.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::edge {
 namespace {

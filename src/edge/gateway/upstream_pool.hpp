@@ -13,7 +13,7 @@
 #include "edge/gateway/upstream_call.hpp"
 #include "edge/gateway/upstream_connection.hpp"
 #include "edge/server/worker.hpp"
-#include "semel/metrics.hpp"
+#include "semel/core/metrics.hpp"
 
 namespace semel::edge {
 

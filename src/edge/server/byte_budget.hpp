@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::edge {
 

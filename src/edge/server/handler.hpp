@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "semel/function.hpp"
+#include "semel/base/function.hpp"
 #include "semel/http/message.hpp"
 #include "semel/http/tenant.hpp"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::edge {
 

@@ -8,7 +8,7 @@
 #include "edge/server/server_state.hpp"
 #include "edge/server/session.hpp"
 #include "edge/server/worker.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::edge {
 

@@ -11,11 +11,11 @@
 #include "edge/server/byte_budget.hpp"
 #include "edge/wire/address.hpp"
 #include "edge/wire/body_reader.hpp"
-#include "semel/http/framing.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/http/message.hpp"
 #include "semel/http/problem.hpp"
 #include "semel/log.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
 
 namespace semel::edge {
 

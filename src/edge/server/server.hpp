@@ -10,7 +10,7 @@
 
 #include "edge/server/handler.hpp"
 #include "edge/server/options.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::edge {
 

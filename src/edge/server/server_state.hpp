@@ -10,7 +10,7 @@
 #include "edge/server/address_book.hpp"
 #include "edge/server/exchange.hpp"
 #include "edge/server/options.hpp"
-#include "semel/metrics.hpp"
+#include "semel/core/metrics.hpp"
 
 namespace semel::edge {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "edge/server/session.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 #include "semel/http/problem.hpp"
 
 namespace semel::edge {

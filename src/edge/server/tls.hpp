@@ -4,7 +4,7 @@
 #include <boost/asio/ssl/context.hpp>
 
 #include "edge/server/options.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::edge {
 

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::edge {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::edge {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "semel/http/framing.hpp"
+#include "semel/http/message.hpp"
 
 namespace semel::edge {
 

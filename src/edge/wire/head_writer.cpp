@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "semel/http/stored_response.hpp"
+#include "semel/http/response.hpp"
 
 namespace semel::edge {
 namespace {

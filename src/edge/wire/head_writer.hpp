@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "semel/http/framing.hpp"
 #include "semel/http/message.hpp"
 
 namespace semel::edge {

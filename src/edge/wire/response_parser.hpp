@@ -10,7 +10,6 @@
 #include <variant>
 
 #include "edge/wire/body_reader.hpp"
-#include "semel/http/framing.hpp"
 #include "semel/http/message.hpp"
 
 namespace semel::edge {

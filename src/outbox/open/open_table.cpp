@@ -1,9 +1,9 @@
 #include "open/targets.hpp"
 #include "open/url.hpp"
-#include "semel/outbox/mysql.hpp"
+#include "semel/databases/mysql/outbox.hpp"
+#include "semel/databases/postgres/outbox.hpp"
+#include "semel/databases/sqlite/outbox.hpp"
 #include "semel/outbox/open.hpp"
-#include "semel/outbox/postgres.hpp"
-#include "semel/outbox/sqlite.hpp"
 
 namespace semel::outbox {
 

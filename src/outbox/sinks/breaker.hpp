@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::outbox {
 

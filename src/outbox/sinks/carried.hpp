@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "semel/outbox/event.hpp"
+#include "semel/outbox.hpp"
 
 namespace semel::outbox::carried {
 

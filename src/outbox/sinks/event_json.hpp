@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "semel/outbox/event.hpp"
+#include "semel/outbox.hpp"
 
 namespace semel::outbox {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "semel/outbox/sink.hpp"
+#include "semel/outbox/relay.hpp"
 
 namespace semel::outbox {
 

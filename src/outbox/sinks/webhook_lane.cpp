@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "databases/redis/client/socket.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::outbox {
 

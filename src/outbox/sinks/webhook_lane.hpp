@@ -12,9 +12,9 @@
 #include "edge/wire/address.hpp"
 #include "edge/wire/response_parser.hpp"
 #include "outbox/sinks/webhook_request.hpp"
-#include "semel/result.hpp"
-#include "semel/stores/redis.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/databases/redis.hpp"
 
 namespace semel::outbox {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "outbox/sinks/webhook_signature.hpp"
-#include "semel/outbox/sink.hpp"
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
+#include "semel/outbox/relay.hpp"
 
 namespace semel::outbox {
 

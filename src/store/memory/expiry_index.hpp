@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel {
 

@@ -3,7 +3,7 @@
 
 #include "base/home_process.hpp"
 #include "core/local_hash.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "store/memory/search.hpp"
 #include "store/memory/stripe.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "semel/search.hpp"
+#include "semel/core/search.hpp"
 #include "store/memory/stripe.hpp"
 
 namespace semel {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 
 namespace semel {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "semel/store.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "store/memory/expiry_index.hpp"
 
 namespace semel {

@@ -11,7 +11,7 @@
 #include "http/support/client.hpp"
 #include "http/support/upstream.hpp"
 #include "semel/engine.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 
 namespace semel::edge::support {
 

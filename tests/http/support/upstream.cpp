@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "edge/wire/body_reader.hpp"
-#include "semel/http/framing.hpp"
+#include "semel/http/message.hpp"
 
 namespace semel::edge::support {
 

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string>
 
+#include <semel/databases/sqlite.hpp>
 #include <semel/engine.hpp>
-#include <semel/stores/sqlite.hpp>
 
 int main(int argc, char** argv) {
     if (argc != 2) return 2;

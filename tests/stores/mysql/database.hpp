@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "mysql_fixture.hpp"
-#include "semel/transaction/mysql.hpp"
+#include "semel/databases/mysql/transaction.hpp"
 #include "support/tcp_proxy.hpp"
 
 namespace semel {

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "semel/databases/mysql.hpp"
 #include "semel/open.hpp"
-#include "semel/stores/mysql.hpp"
 #include "support/mysql_server.hpp"
 #include "support/store_words.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "looped_transaction.hpp"
 #include "postgres_fixture.hpp"
-#include "semel/transaction/postgres.hpp"
+#include "semel/databases/postgres/transaction.hpp"
 #include "support/tcp_proxy.hpp"
 
 namespace semel {

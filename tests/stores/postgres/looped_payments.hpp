@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "semel/transaction/postgres_asio.hpp"
+#include "semel/asio/postgres.hpp"
 #include "stores/sql/payments.hpp"
 
 namespace semel {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "semel/transaction/postgres.hpp"
+#include "semel/databases/postgres/transaction.hpp"
 
 namespace semel {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "semel/databases/postgres.hpp"
 #include "semel/open.hpp"
-#include "semel/stores/postgres.hpp"
 #include "support/postgres_server.hpp"
 #include "support/store_words.hpp"
 

@@ -1,7 +1,7 @@
 // Payments of callers who take turns on the connections of a pool.
 #pragma once
 
-#include "semel/transaction/postgres_pool_asio.hpp"
+#include "semel/asio/postgres/pool.hpp"
 
 #include <memory>
 #include <optional>

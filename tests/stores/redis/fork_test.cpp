@@ -1,7 +1,7 @@
 // A store that was open when the process forked.
 #include "redis_fixture.hpp"
-#include "semel/stores/memory.hpp"
-#include "semel/tiered.hpp"
+#include "semel/store/memory.hpp"
+#include "semel/store/tiered.hpp"
 #include "support/forked.hpp"
 
 namespace semel {

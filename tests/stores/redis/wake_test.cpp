@@ -8,10 +8,10 @@
 
 #include "private_redis.hpp"
 #include "redis_fixture.hpp"
-#include "semel/decorators.hpp"
 #include "semel/engine.hpp"
-#include "semel/stores/memory.hpp"
-#include "semel/tiered.hpp"
+#include "semel/store/decorators.hpp"
+#include "semel/store/memory.hpp"
+#include "semel/store/tiered.hpp"
 #include "support/shared_store.hpp"
 
 namespace semel {

@@ -2,7 +2,7 @@
 #include <latch>
 
 #include "database.hpp"
-#include "semel/decorators.hpp"
+#include "semel/store/decorators.hpp"
 
 namespace semel {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "edge/admin/metrics.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "support/faulty_store.hpp"
 #include "support/manual_runtime.hpp"
 

@@ -1,5 +1,5 @@
 // Memory that coroutines leave for those who come next.
-#include "semel/detail/frame_memory.hpp"
+#include "semel/base/task.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "semel/function.hpp"
+#include "semel/base/function.hpp"
 
 #include <gtest/gtest.h>
 

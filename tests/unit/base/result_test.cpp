@@ -1,4 +1,4 @@
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Coroutines that are driven by whoever they wait for.
-#include "semel/task.hpp"
+#include "semel/base/task.hpp"
 
 #include <gtest/gtest.h>
 

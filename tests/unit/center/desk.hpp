@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "edge/center/center.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "support/faulty_store.hpp"
 #include "support/manual_runtime.hpp"
 

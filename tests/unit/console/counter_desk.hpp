@@ -14,7 +14,7 @@
 #include "edge/console/access.hpp"
 #include "edge/console/console.hpp"
 #include "edge/console/cursor_seal.hpp"
-#include "semel/http/stored_response.hpp"
+#include "semel/http/response.hpp"
 
 namespace semel::edge::console_test {
 

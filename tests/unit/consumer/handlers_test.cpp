@@ -6,7 +6,7 @@
 
 #include "consumer/loop.hpp"
 #include "semel/consumer.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "support/scripted_transaction.hpp"
 
 namespace semel::consumer {

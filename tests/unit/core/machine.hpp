@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 #include "support/noon.hpp"
 
 namespace semel::test {

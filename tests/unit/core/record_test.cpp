@@ -1,4 +1,4 @@
-#include "semel/record.hpp"
+#include "semel/core/record.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/local_hash.hpp"
-#include "semel/command.hpp"
+#include "semel/core/command.hpp"
 
 namespace semel {
 namespace {

@@ -1,4 +1,4 @@
-#include "semel/search.hpp"
+#include "semel/core/search.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "semel/encrypted.hpp"
+#include "semel/store/decorators.hpp"
 
 #include <gtest/gtest.h>
 

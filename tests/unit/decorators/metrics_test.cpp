@@ -1,4 +1,4 @@
-#include "semel/metrics.hpp"
+#include "semel/core/metrics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "semel/tiered.hpp"
+#include "semel/store/tiered.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "semel/decorators.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/decorators.hpp"
+#include "semel/store/memory.hpp"
 
 namespace semel::testing {
 

@@ -6,7 +6,7 @@
 #include "core/complete_machine.hpp"
 #include "core/orphan_machine.hpp"
 #include "core/sweep_plan.hpp"
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 #include "support/noon.hpp"
 
 namespace semel {

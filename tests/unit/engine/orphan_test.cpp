@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/orphan_machine.hpp"
-#include "semel/record.hpp"
+#include "semel/core/record.hpp"
 #include "support/noon.hpp"
 
 namespace semel {

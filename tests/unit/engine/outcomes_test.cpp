@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "semel/execution.hpp"
+#include "semel/engine/execution.hpp"
 #include "support/noon.hpp"
 
 namespace semel {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "semel/key.hpp"
+#include "semel/fingerprint.hpp"
 
 namespace semel {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "semel/detail/work.hpp"
-#include "semel/json.hpp"
+#include "semel/engine/detail/work.hpp"
+#include "semel/engine/json.hpp"
 
 namespace {
 

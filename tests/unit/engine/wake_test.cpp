@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "semel/engine.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "support/manual_runtime.hpp"
 
 namespace semel {

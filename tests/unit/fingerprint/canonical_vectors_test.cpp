@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "semel/canonical_json.hpp"
+#include "semel/fingerprint/canonical_json.hpp"
 
 namespace semel {
 namespace {

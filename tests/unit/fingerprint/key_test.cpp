@@ -1,4 +1,4 @@
-#include "semel/key.hpp"
+#include "semel/fingerprint.hpp"
 
 #include <set>
 

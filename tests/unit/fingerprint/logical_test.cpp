@@ -1,4 +1,4 @@
-#include "semel/logical.hpp"
+#include "semel/core/logical.hpp"
 
 #include <gtest/gtest.h>
 

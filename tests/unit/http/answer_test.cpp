@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "semel/http/exchange.hpp"
+#include "semel/http.hpp"
 
 namespace semel::http::answer_test {
 namespace {

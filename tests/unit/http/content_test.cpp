@@ -1,4 +1,4 @@
-#include "semel/http/content.hpp"
+#include "semel/http/route.hpp"
 
 #include <gtest/gtest.h>
 

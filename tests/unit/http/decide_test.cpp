@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "semel/http/exchange.hpp"
-#include "semel/key.hpp"
+#include "semel/fingerprint.hpp"
+#include "semel/http.hpp"
 
 namespace semel::http::decide_test {
 namespace {

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "semel/engine.hpp"
-#include "semel/http/exchange.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/http.hpp"
+#include "semel/store/memory.hpp"
 #include "support/faulty_store.hpp"
 #include "support/manual_runtime.hpp"
 

@@ -1,6 +1,6 @@
 // Hostile heads, as bytes. Each is refused with the named fault; what a careful client sends is
 // not.
-#include "semel/http/framing.hpp"
+#include "semel/http/message.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include "http/json_text.hpp"
 #include "http/media_type.hpp"
-#include "semel/http/exchange.hpp"
+#include "semel/http.hpp"
 
 namespace semel::http::message_test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "semel/http/content.hpp"
+#include "semel/http/route.hpp"
 
 namespace semel::http::multipart_test {
 namespace {

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "semel/engine.hpp"
-#include "semel/http/next_hop.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/http/key_header.hpp"
+#include "semel/store/memory.hpp"
 
 namespace semel::http {
 namespace {

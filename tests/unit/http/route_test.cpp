@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "semel/http/exchange.hpp"
+#include "semel/http.hpp"
 
 namespace semel::http::route_test {
 namespace {

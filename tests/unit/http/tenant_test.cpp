@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "semel/http/token.hpp"
+#include "semel/http/tenant.hpp"
 
 namespace semel::http::tenant_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "semel/http/token.hpp"
+#include "semel/http/tenant.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 #include "semel/log.hpp"
-#include "semel/reconciler.hpp"
+#include "semel/operations.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "operations/chore_claim.hpp"
 #include "operations/reconcile_pass.hpp"
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 #include "support/forked.hpp"
 
 namespace semel {

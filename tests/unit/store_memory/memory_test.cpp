@@ -1,4 +1,4 @@
-#include "semel/stores/memory.hpp"
+#include "semel/store/memory.hpp"
 
 #include <gtest/gtest.h>
 

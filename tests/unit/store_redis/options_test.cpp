@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "semel/stores/redis.hpp"
+#include "semel/databases/redis.hpp"
 
 namespace semel {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "databases/redis/client/link.hpp"
-#include "semel/stores/redis.hpp"
+#include "semel/databases/redis.hpp"
 
 namespace semel::redis {
 

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "fault_vfs.hpp"
-#include "semel/record_machine.hpp"
+#include "semel/core/record_machine.hpp"
 #include "sqlite_fixture.hpp"
 
 namespace semel {

@@ -1,8 +1,8 @@
 // A store, a connection and a file that were open when the process forked.
 #include <gmock/gmock.h>
 
+#include "semel/databases/sqlite/transaction.hpp"
 #include "semel/engine.hpp"
-#include "semel/transaction/sqlite.hpp"
 #include "sqlite_fixture.hpp"
 #include "support/forked.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "databases/sqlite/client/schema.hpp"
+#include "semel/databases/sqlite/transaction.hpp"
 #include "semel/engine.hpp"
-#include "semel/transaction/sqlite.hpp"
 #include "sqlite_fixture.hpp"
 
 namespace semel {

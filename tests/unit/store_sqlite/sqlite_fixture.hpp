@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "semel/stores/sqlite.hpp"
+#include "semel/databases/sqlite.hpp"
 #include "support/store_words.hpp"
 
 namespace semel {

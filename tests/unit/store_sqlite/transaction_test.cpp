@@ -1,5 +1,5 @@
 // Work, its rows and its record in one SQLite transaction.
-#include "semel/transaction/sqlite.hpp"
+#include "semel/databases/sqlite/transaction.hpp"
 
 #include <gmock/gmock.h>
 #include <sqlite3.h>

@@ -11,8 +11,8 @@
 #include "base/home_process.hpp"
 #include "databases/mysql/client/errors.hpp"
 #include "databases/mysql/client/target.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
 
 struct st_mysql;
 struct st_mysql_res;

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::mysql {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "databases/mysql/client/connection.hpp"
-#include "semel/migrate.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/store.hpp"
 
 namespace semel::mysql {
 

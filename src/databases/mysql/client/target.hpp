@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include "semel/open_mode.hpp"
-#include "semel/result.hpp"
-#include "semel/stores/mysql.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/databases/mysql.hpp"
+#include "semel/store.hpp"
 
 namespace semel::mysql {
 

@@ -7,7 +7,7 @@
 #include "databases/mysql/outbox/texts.hpp"
 #include "databases/mysql/store/session.hpp"
 #include "outbox/header_text.hpp"
-#include "semel/outbox/mysql.hpp"
+#include "semel/databases/mysql/outbox.hpp"
 
 namespace semel::outbox {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "semel/outbox/append.hpp"
+#include "semel/outbox.hpp"
 #include "semel/outbox/table.hpp"
 
 namespace semel::outbox::my {

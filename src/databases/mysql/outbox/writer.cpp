@@ -4,7 +4,7 @@
 #include "databases/mysql/client/schema.hpp"
 #include "databases/mysql/outbox/texts.hpp"
 #include "databases/mysql/transaction/caller_connection.hpp"
-#include "semel/outbox/mysql.hpp"
+#include "semel/databases/mysql/outbox.hpp"
 
 namespace semel::outbox {
 

@@ -11,9 +11,9 @@
 
 #include "databases/mysql/store/rounds.hpp"
 #include "databases/mysql/store/session.hpp"
-#include "semel/metrics.hpp"
-#include "semel/result.hpp"
-#include "semel/sweep.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/metrics.hpp"
+#include "semel/core/search.hpp"
 #include "store/lane.hpp"
 #include "store/row_search.hpp"
 

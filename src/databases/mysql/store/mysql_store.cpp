@@ -1,4 +1,4 @@
-#include "semel/stores/mysql.hpp"
+#include "semel/databases/mysql.hpp"
 
 #include <utility>
 

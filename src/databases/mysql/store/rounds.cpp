@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "databases/mysql/store/row.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::mysql {
 

@@ -10,9 +10,9 @@
 #include "databases/mysql/client/connection.hpp"
 #include "databases/mysql/store/row.hpp"
 #include "databases/mysql/store/statements.hpp"
-#include "semel/metrics.hpp"
-#include "semel/record_machine.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/metrics.hpp"
+#include "semel/core/record_machine.hpp"
 #include "store/lane.hpp"
 
 namespace semel::mysql {

@@ -5,7 +5,7 @@
 #include <compare>
 
 #include "databases/mysql/store/row.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::mysql {
 

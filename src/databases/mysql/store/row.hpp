@@ -5,8 +5,8 @@
 
 #include "databases/mysql/client/connection.hpp"
 #include "databases/mysql/client/literal.hpp"
-#include "semel/record.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel::mysql {
 

@@ -7,8 +7,8 @@
 #include "databases/mysql/client/connection.hpp"
 #include "databases/mysql/client/target.hpp"
 #include "databases/mysql/store/statements.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::mysql {
 

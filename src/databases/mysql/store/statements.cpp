@@ -4,8 +4,8 @@
 
 #include "core/audit_code.hpp"
 #include "databases/mysql/store/row.hpp"
-#include "semel/assert.hpp"
-#include "semel/record_machine.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/record_machine.hpp"
 
 namespace semel::mysql {
 

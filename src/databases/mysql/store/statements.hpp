@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "databases/mysql/client/literal.hpp"
-#include "semel/record.hpp"
-#include "semel/stores/mysql.hpp"
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/record.hpp"
+#include "semel/databases/mysql.hpp"
 #include "store/row_search.hpp"
 
 namespace semel::mysql {

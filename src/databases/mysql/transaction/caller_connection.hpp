@@ -7,9 +7,9 @@
 
 #include "databases/mysql/client/connection.hpp"
 #include "databases/mysql/client/errors.hpp"
-#include "semel/result.hpp"
-#include "semel/stores/mysql.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/databases/mysql.hpp"
 
 namespace semel::mysql {
 

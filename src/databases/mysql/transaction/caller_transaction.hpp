@@ -9,8 +9,8 @@
 #include "base/home_process.hpp"
 #include "databases/mysql/transaction/caller_connection.hpp"
 #include "databases/mysql/transaction/transaction_texts.hpp"
-#include "semel/result.hpp"
-#include "semel/transaction/mysql.hpp"
+#include "semel/base/result.hpp"
+#include "semel/databases/mysql/transaction.hpp"
 
 namespace semel::mysql {
 

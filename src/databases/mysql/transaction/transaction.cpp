@@ -1,4 +1,4 @@
-#include "semel/transaction/mysql.hpp"
+#include "semel/databases/mysql/transaction.hpp"
 
 #include <utility>
 

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "databases/mysql/client/literal.hpp"
-#include "semel/record.hpp"
-#include "semel/stores/mysql.hpp"
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/record.hpp"
+#include "semel/databases/mysql.hpp"
 
 namespace semel::mysql {
 

@@ -1,6 +1,6 @@
 #include "databases/postgres/client/binary.hpp"
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::postgres {
 

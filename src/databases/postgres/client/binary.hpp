@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "semel/record.hpp"
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel::postgres {
 

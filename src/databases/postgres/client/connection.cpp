@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "databases/postgres/client/readiness.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::postgres {
 

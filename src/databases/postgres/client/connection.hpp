@@ -13,8 +13,8 @@
 #include "databases/postgres/client/binary.hpp"
 #include "databases/postgres/client/errors.hpp"
 #include "databases/postgres/client/target.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
 #include "semel/transaction.hpp"
 
 struct pg_conn;

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::postgres {
 

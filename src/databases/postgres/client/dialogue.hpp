@@ -11,7 +11,7 @@
 
 #include "databases/postgres/client/connection.hpp"
 #include "databases/postgres/client/readiness.hpp"
-#include "semel/task.hpp"
+#include "semel/base/task.hpp"
 #include "semel/transaction.hpp"
 
 namespace semel::postgres {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::postgres {
 

@@ -4,7 +4,7 @@
 #include <coroutine>
 #include <utility>
 
-#include "semel/task.hpp"
+#include "semel/base/task.hpp"
 #include "semel/transaction.hpp"
 
 struct pg_conn; // PGconn

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "semel/open_mode.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/store.hpp"
 
 namespace semel::postgres {
 

@@ -7,7 +7,7 @@
 #include "databases/postgres/client/schema.hpp"
 #include "databases/postgres/store/session.hpp"
 #include "outbox/header_text.hpp"
-#include "semel/outbox/postgres.hpp"
+#include "semel/databases/postgres/outbox.hpp"
 
 namespace semel::outbox {
 

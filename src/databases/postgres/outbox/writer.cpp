@@ -8,7 +8,7 @@
 #include "databases/postgres/client/errors.hpp"
 #include "databases/postgres/client/schema.hpp"
 #include "databases/postgres/outbox/statements.hpp"
-#include "semel/outbox/postgres.hpp"
+#include "semel/databases/postgres/outbox.hpp"
 
 namespace semel::outbox {
 

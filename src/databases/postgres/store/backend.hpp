@@ -10,9 +10,9 @@
 
 #include "databases/postgres/store/rounds.hpp"
 #include "databases/postgres/store/session.hpp"
-#include "semel/metrics.hpp"
-#include "semel/result.hpp"
-#include "semel/sweep.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/metrics.hpp"
+#include "semel/core/search.hpp"
 #include "store/lane.hpp"
 #include "store/row_search.hpp"
 

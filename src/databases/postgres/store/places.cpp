@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::postgres {
 

@@ -1,4 +1,4 @@
-#include "semel/stores/postgres.hpp"
+#include "semel/databases/postgres.hpp"
 
 #include <utility>
 

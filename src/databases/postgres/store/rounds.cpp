@@ -4,7 +4,7 @@
 
 #include "core/audit_code.hpp"
 #include "databases/postgres/store/row.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::postgres {
 

@@ -11,9 +11,9 @@
 #include "databases/postgres/client/connection.hpp"
 #include "databases/postgres/store/places.hpp"
 #include "databases/postgres/store/statements.hpp"
-#include "semel/metrics.hpp"
-#include "semel/record_machine.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/metrics.hpp"
+#include "semel/core/record_machine.hpp"
 #include "store/lane.hpp"
 #include "store/row_of_begins.hpp"
 

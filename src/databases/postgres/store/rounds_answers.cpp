@@ -2,7 +2,7 @@
 
 #include "databases/postgres/store/rounds.hpp"
 #include "databases/postgres/store/row.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::postgres {
 

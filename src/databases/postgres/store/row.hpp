@@ -6,8 +6,8 @@
 
 #include "databases/postgres/client/binary.hpp"
 #include "databases/postgres/client/connection.hpp"
-#include "semel/record.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel::postgres {
 

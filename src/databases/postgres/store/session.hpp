@@ -7,8 +7,8 @@
 #include "databases/postgres/client/connection.hpp"
 #include "databases/postgres/client/target.hpp"
 #include "databases/postgres/store/statements.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::postgres {
 

@@ -14,8 +14,8 @@
 #include "databases/postgres/client/binary.hpp"
 #include "databases/postgres/client/dialogue.hpp"
 #include "databases/postgres/transaction/transaction_texts.hpp"
-#include "semel/result.hpp"
-#include "semel/transaction/postgres.hpp"
+#include "semel/base/result.hpp"
+#include "semel/databases/postgres/transaction.hpp"
 
 namespace semel::postgres {
 

@@ -12,8 +12,8 @@
 
 #include "base/home_process.hpp"
 #include "databases/postgres/transaction/caller_transaction.hpp"
-#include "semel/task.hpp"
-#include "semel/transaction/postgres_pool.hpp"
+#include "semel/base/task.hpp"
+#include "semel/databases/postgres/transaction/pool.hpp"
 
 namespace semel::postgres {
 

@@ -3,7 +3,7 @@
 #include <coroutine>
 
 #include "databases/postgres/transaction/transaction_failures.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::postgres {
 

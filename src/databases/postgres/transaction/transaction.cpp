@@ -1,4 +1,4 @@
-#include "semel/transaction/postgres.hpp"
+#include "semel/databases/postgres/transaction.hpp"
 
 #include <libpq-fe.h>
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "databases/postgres/client/errors.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::postgres {
 

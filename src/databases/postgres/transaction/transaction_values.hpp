@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "semel/record.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel::postgres {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "semel/time.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::redis {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "semel/record.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel::redis {
 

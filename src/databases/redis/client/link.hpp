@@ -10,10 +10,10 @@
 
 #include "base/home_process.hpp"
 #include "databases/redis/client/resp.hpp"
-#include "semel/metrics.hpp"
-#include "semel/result.hpp"
-#include "semel/stores/redis.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/core/metrics.hpp"
+#include "semel/databases/redis.hpp"
 
 namespace semel::redis {
 

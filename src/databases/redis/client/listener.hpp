@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "databases/redis/client/link.hpp"
-#include "semel/function.hpp"
+#include "semel/base/function.hpp"
 #include "semel/store.hpp"
 
 namespace semel::redis {

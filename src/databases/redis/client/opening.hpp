@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "databases/redis/client/link.hpp"
-#include "semel/result.hpp"
-#include "semel/stores/redis.hpp"
+#include "semel/base/result.hpp"
+#include "semel/databases/redis.hpp"
 
 namespace semel::redis {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "semel/open_mode.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/store.hpp"
 
 namespace semel::redis {
 

@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "databases/redis/client/errors.hpp"
-#include "semel/stores/redis.hpp"
+#include "semel/databases/redis.hpp"
 
 namespace semel::redis {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "semel/result.hpp"
-#include "semel/stores/redis.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/databases/redis.hpp"
 
 namespace semel::redis {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "databases/redis/client/socket.hpp"
-#include "semel/stores/redis.hpp"
+#include "semel/databases/redis.hpp"
 
 namespace semel::redis {
 

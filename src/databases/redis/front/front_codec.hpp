@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "semel/result.hpp"
-#include "semel/tiered.hpp"
+#include "semel/base/result.hpp"
+#include "semel/store/tiered.hpp"
 
 namespace semel::redis {
 

@@ -14,7 +14,7 @@
 
 #include "databases/redis/client/link.hpp"
 #include "databases/redis/front/front_task.hpp"
-#include "semel/tiered.hpp"
+#include "semel/store/tiered.hpp"
 #include "store/waiting_rooms.hpp"
 
 namespace semel::redis {

@@ -8,9 +8,9 @@
 
 #include "databases/redis/client/errors.hpp"
 #include "databases/redis/client/resp.hpp"
-#include "semel/result.hpp"
-#include "semel/stores/redis.hpp"
-#include "semel/tiered.hpp"
+#include "semel/base/result.hpp"
+#include "semel/databases/redis.hpp"
+#include "semel/store/tiered.hpp"
 
 namespace semel::redis {
 

@@ -6,7 +6,7 @@
 #include "databases/redis/client/listener.hpp"
 #include "databases/redis/client/opening.hpp"
 #include "databases/redis/front/front_lane.hpp"
-#include "semel/stores/redis.hpp"
+#include "semel/databases/redis.hpp"
 
 namespace semel {
 

@@ -9,9 +9,9 @@
 
 #include "databases/redis/client/link.hpp"
 #include "databases/redis/store/task.hpp"
-#include "semel/metrics.hpp"
-#include "semel/record_machine.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/metrics.hpp"
+#include "semel/core/record_machine.hpp"
 #include "store/lane.hpp"
 #include "store/row_of_begins.hpp"
 

@@ -18,9 +18,9 @@
 #include <string_view>
 
 #include "databases/redis/client/bytes.hpp"
-#include "semel/record.hpp"
-#include "semel/record_machine.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/record.hpp"
+#include "semel/core/record_machine.hpp"
 
 namespace semel::redis {
 

@@ -1,4 +1,4 @@
-#include "semel/stores/redis.hpp"
+#include "semel/databases/redis.hpp"
 
 #include <mutex>
 #include <utility>
@@ -10,7 +10,7 @@
 #include "databases/redis/store/backend.hpp"
 #include "databases/redis/store/record_codec.hpp"
 #include "databases/redis/store/search.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 #include "store/laned_store.hpp"
 
 namespace semel {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "databases/redis/store/backend.hpp"
-#include "semel/search.hpp"
+#include "semel/core/search.hpp"
 
 namespace semel::redis {
 

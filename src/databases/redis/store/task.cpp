@@ -6,7 +6,7 @@
 
 #include "databases/redis/client/keys.hpp"
 #include "databases/redis/store/record_codec.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::redis {
 

@@ -16,9 +16,9 @@
 #include "databases/redis/client/errors.hpp"
 #include "databases/redis/client/resp.hpp"
 #include "databases/redis/client/scripts.hpp"
-#include "semel/record_machine.hpp"
-#include "semel/result.hpp"
-#include "semel/stores/redis.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/record_machine.hpp"
+#include "semel/databases/redis.hpp"
 #include "store/lane.hpp"
 #include "store/row_of_begins.hpp"
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "databases/sqlite/client/file.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::sqlite {
 

@@ -11,9 +11,9 @@
 #include "base/home_process.hpp"
 #include "databases/sqlite/client/errors.hpp"
 #include "databases/sqlite/client/open_files.hpp"
-#include "semel/open_mode.hpp"
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
+#include "semel/store.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::sqlite {
 

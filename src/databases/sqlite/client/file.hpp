@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "semel/open_mode.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/store.hpp"
 
 namespace semel::sqlite {
 

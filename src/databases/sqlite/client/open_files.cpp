@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::sqlite {
 

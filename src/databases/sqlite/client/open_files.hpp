@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/home_process.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::sqlite {
 

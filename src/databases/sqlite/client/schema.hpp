@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "databases/sqlite/client/connection.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel::sqlite {
 

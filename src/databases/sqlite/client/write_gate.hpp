@@ -7,8 +7,8 @@
 #include <deque>
 #include <mutex>
 
-#include "semel/result.hpp"
-#include "semel/time.hpp"
+#include "semel/base/result.hpp"
+#include "semel/base/time.hpp"
 
 namespace semel::sqlite {
 

@@ -6,7 +6,7 @@
 #include "databases/sqlite/client/schema.hpp"
 #include "databases/sqlite/store/row.hpp"
 #include "outbox/header_text.hpp"
-#include "semel/outbox/sqlite.hpp"
+#include "semel/databases/sqlite/outbox.hpp"
 
 namespace semel::outbox {
 

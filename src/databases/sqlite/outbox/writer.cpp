@@ -5,7 +5,7 @@
 
 #include "databases/sqlite/client/schema.hpp"
 #include "databases/sqlite/outbox/table.hpp"
-#include "semel/outbox/sqlite.hpp"
+#include "semel/databases/sqlite/outbox.hpp"
 
 namespace semel::outbox {
 

@@ -9,8 +9,8 @@
 #include "databases/sqlite/client/connection.hpp"
 #include "databases/sqlite/client/write_gate.hpp"
 #include "databases/sqlite/store/records.hpp"
-#include "semel/result.hpp"
-#include "semel/stores/sqlite.hpp"
+#include "semel/base/result.hpp"
+#include "semel/databases/sqlite.hpp"
 #include "store/lane.hpp"
 
 namespace semel::sqlite {

@@ -8,8 +8,8 @@
 #include "databases/sqlite/client/connection.hpp"
 #include "databases/sqlite/store/row.hpp"
 #include "databases/sqlite/store/statements.hpp"
-#include "semel/record.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel::sqlite {
 

@@ -9,9 +9,9 @@
 
 #include "databases/sqlite/client/connection.hpp"
 #include "databases/sqlite/store/record_rows.hpp"
-#include "semel/command.hpp"
-#include "semel/record_machine.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/command.hpp"
+#include "semel/core/record_machine.hpp"
 #include "store/row_search.hpp"
 
 namespace semel::sqlite {

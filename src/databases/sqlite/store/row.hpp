@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "databases/sqlite/client/connection.hpp"
-#include "semel/record.hpp"
-#include "semel/result.hpp"
+#include "semel/base/result.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel::sqlite {
 

@@ -1,4 +1,4 @@
-#include "semel/stores/sqlite.hpp"
+#include "semel/databases/sqlite.hpp"
 
 #include <utility>
 

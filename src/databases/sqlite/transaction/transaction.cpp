@@ -1,4 +1,4 @@
-#include "semel/transaction/sqlite.hpp"
+#include "semel/databases/sqlite/transaction.hpp"
 
 #include <sqlite3.h>
 
@@ -13,7 +13,7 @@
 #include "databases/sqlite/store/backend.hpp"
 #include "databases/sqlite/store/record_rows.hpp"
 #include "databases/sqlite/store/statements.hpp"
-#include "semel/assert.hpp"
+#include "semel/base/result.hpp"
 
 namespace semel {
 

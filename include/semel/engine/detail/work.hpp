@@ -1,0 +1,177 @@
+// How typed work becomes untyped for the engine. Not for direct use.
+#pragma once
+
+#include <concepts>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "semel/core/record.hpp"
+#include "semel/engine/execution.hpp"
+#include "semel/engine/request.hpp"
+#include "semel/engine/verdict.hpp"
+
+namespace semel::detail {
+
+// The effect took place and has an answer. A codec that failed leaves a tombstone.
+struct answered_end {
+    stored_result result = {};
+};
+struct threw_end {
+    std::exception_ptr thrown = {};
+};
+
+// How a piece of work ended, without its type.
+using work_end = std::variant<answered_end, retry_later_verdict, unknown_verdict, threw_end>;
+
+class work {
+public:
+    virtual ~work() = default;
+    virtual work_end run(execution& run) = 0;
+};
+
+class cancellable {
+public:
+    virtual ~cancellable() = default;
+    // Stops waiting for another caller's result. Has no effect on work that has begun.
+    virtual void cancel() = 0;
+};
+
+consumed as_consumed(outcome_kind kind);
+
+// Encodes a value; what cannot be encoded becomes a tombstone, since its effect has taken place.
+template <class T> stored_result encoded(const T& value, result_kind kind) {
+    if constexpr (std::is_same_v<T, nothing>) {
+        return {.kind = kind};
+    } else {
+        static_assert(has_codec<T>, "specialise semel::codec<T>, or include semel/engine/json.hpp");
+        try {
+            return {
+                .kind = kind, .body = codec<T>::encode(value), .type = std::string{codec<T>::type}};
+        } catch (...) {
+            return {.kind = result_kind::tombstone, .type = std::string{codec<T>::type}};
+        }
+    }
+}
+
+template <class T> T decoded(const stored_result& result) {
+    if constexpr (std::is_same_v<T, nothing>) {
+        return {};
+    } else {
+        return codec<T>::decode(result.body);
+    }
+}
+
+// The bytes are whole (their checksum holds) but the codec cannot read them.
+raw_outcome undecodable(raw_outcome raw, std::string_view why);
+
+// Calls the user's work and normalises what it returns to verdict<value_type>.
+template <class T, class Work> auto called(Work& work, execution& run) {
+    using value_type = typename outcome<T>::value_type;
+    auto call = [&]() -> decltype(auto) {
+        if constexpr (std::is_invocable_v<Work&, execution&>) {
+            return work(run);
+        } else {
+            return work();
+        }
+    };
+    using returned = decltype(call());
+    if constexpr (std::is_void_v<returned>) {
+        call();
+        return verdict<value_type>{value_type{}};
+    } else {
+        return verdict<value_type>{call()};
+    }
+}
+
+// Keeps the typed value of work that ended well, and gives typed outcomes back to the caller.
+template <class T> class typed_end {
+public:
+    using value_type = typename outcome<T>::value_type;
+
+    work_end ended(verdict<value_type> said) {
+        using kind = verdict<value_type>;
+        if (auto* yes = std::get_if<typename kind::accepted>(&said.get())) {
+            return kept(std::move(yes->value), result_kind::value);
+        }
+        if (auto* no = std::get_if<typename kind::rejected>(&said.get())) {
+            return kept(std::move(no->value), result_kind::rejection);
+        }
+        if (auto* later = std::get_if<retry_later_verdict>(&said.get())) return std::move(*later);
+        return unknown_verdict{};
+    }
+
+    outcome<T> finish(raw_outcome&& raw) {
+        if (raw.kind == outcome_kind::executed) return {std::move(raw), std::move(own_)};
+        if (raw.kind != outcome_kind::replayed || raw.result.kind == result_kind::tombstone) {
+            return {std::move(raw), std::nullopt};
+        }
+        try {
+            return {std::move(raw), decoded<value_type>(raw.result)};
+        } catch (const std::exception& why) {
+            return {undecodable(std::move(raw), why.what()), std::nullopt};
+        } catch (...) {
+            return {undecodable(std::move(raw), "unknown exception"), std::nullopt};
+        }
+    }
+
+private:
+    work_end kept(value_type value, result_kind kind) {
+        own_.emplace(std::move(value));
+        return answered_end{encoded(*own_, kind)};
+    }
+
+    std::optional<value_type> own_;
+};
+
+template <class T, class Work> class typed_work final : public work, public typed_end<T> {
+public:
+    explicit typed_work(Work& user) : user_(user) {}
+
+    work_end run(execution& run) override {
+        try {
+            return this->ended(called<T>(user_, run));
+        } catch (...) {
+            return threw_end{std::current_exception()};
+        }
+    }
+
+    // The work ran on the caller's own thread: its exception goes on from here.
+    outcome<T> finish(raw_outcome&& raw) {
+        if (raw.thrown) std::rethrow_exception(raw.thrown);
+        return typed_end<T>::finish(std::move(raw));
+    }
+
+private:
+    Work& user_;
+};
+
+// Cancelling what has not begun yet. Not for direct use.
+
+// Connects a cancellation slot to an attempt that is made a moment later. Thread-safe.
+class cancel_link {
+public:
+    void connect(std::shared_ptr<cancellable> attempt) {
+        const std::lock_guard lock{mutex_};
+        attempt_ = std::move(attempt);
+        if (asked_ && attempt_) attempt_->cancel();
+    }
+    void cancel() {
+        const std::lock_guard lock{mutex_};
+        asked_ = true;
+        if (attempt_) attempt_->cancel();
+    }
+
+private:
+    std::mutex mutex_;
+    std::shared_ptr<cancellable> attempt_; // guarded by mutex_
+    bool asked_ = false;                   // guarded by mutex_
+};
+
+} // namespace semel::detail
