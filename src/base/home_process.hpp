@@ -1,5 +1,5 @@
-// Which process an object lives in. What has threads or a connection is useless in a forked child:
-// the child has none of the threads, and its descriptors are the parent's.
+// The process in which an object was made. An object with threads or a connection is useless in a
+// forked child: the child has none of the threads, and its descriptors are the parent's.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace semel {
 
-// Another number in a child than in its parent, if the child was forked after the first call.
+// The number differs between a child and its parent, if the child was forked after the first call.
 [[nodiscard]] std::uint64_t fork_generation();
 
-// A member of what has threads or a connection.
+// A member of objects that have threads or a connection.
 class home_process {
 public:
     // True in a child that was forked after this was made.
@@ -24,12 +24,12 @@ private:
     std::uint64_t generation_ = fork_generation();
 };
 
-// What a call is answered there. `what` was opened: "the engine", "the store" …
+// The failure of a call in a forked child. `what` names the object: "the engine", "the store" …
 [[nodiscard]] failure opened_before_fork(std::string_view what);
 
-// Owns what has threads or a connection. A forked child leaves it alone: threads that are not there
-// cannot be joined, another thread may have been changing it, and a goodbye would end the parent's
-// session.
+// Owns an object with threads or a connection. A forked child does not destroy the object: the
+// child cannot join threads that it does not have, another thread may have been changing the
+// object, and closing the connection would end the parent's session.
 struct delete_at_home {
     home_process home = {};
 

@@ -5,8 +5,8 @@
 
 namespace semel {
 
-// Differs from what other threads, machines and processes draw, also from those of a process that
-// was forked from this one, or this one from it.
+// Other threads, machines and processes draw other numbers. This is also true for a process that
+// was forked from this one, and for the parent of this one.
 [[nodiscard]] std::uint64_t process_random();
 
 } // namespace semel

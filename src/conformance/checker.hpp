@@ -21,8 +21,8 @@ using step = std::variant<envelope, sweep_request>;
 
 // What the model knows about one record id.
 struct known {
-    // The states the store may be in. More than one only while it cannot be told whether a record
-    // that may go has gone; the next answer about it decides.
+    // The states that the store may be in. There is more than one only while it is unknown whether
+    // a record that may be removed has been removed. The next answer about the record decides.
     std::vector<std::optional<record>> possible = {std::nullopt};
     std::uint64_t last_fence = 0;
     std::vector<claim> claims = {}; // issued so far

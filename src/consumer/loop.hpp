@@ -10,7 +10,7 @@
 
 namespace semel::consumer {
 
-// What to do with a message that was handled like this. Pure.
+// What the broker must do with a message that was handled with this result. Pure.
 [[nodiscard]] disposal dispose(const handled& of, const received& message,
                                const consumer_options& options);
 

@@ -14,7 +14,8 @@ namespace semel {
 
 struct begin_options {
     commands::begin what = {};
-    // Until when a repeat may wait for another caller's result; in the past: not at all.
+    // Until when a repeat may wait for another caller's result. If this time is in the past, the
+    // repeat does not wait.
     local_time wait_until = {};
     // Until when a store that cannot answer is asked again.
     local_time patience_until = {};
@@ -61,9 +62,10 @@ public:
     [[nodiscard]] begin_step on_reply(reply&& got, local_time now);
     [[nodiscard]] begin_step on_failure(failure why, local_time now);
     [[nodiscard]] begin_step on_timer();
-    // The caller has had enough: the next "in progress" is the answer.
+    // The caller waits no longer: the next "in progress" is the answer.
     void stop_waiting() { options_.wait_until = {}; }
-    // A begin of ours got no definite answer. It may be applied later, whatever was said since.
+    // A begin of ours got no definite answer. It may be applied later, whatever the store has
+    // answered since.
     [[nodiscard]] bool was_in_doubt() const { return was_in_doubt_; }
 
 private:

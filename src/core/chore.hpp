@@ -10,7 +10,7 @@ namespace semel {
 inline constexpr std::string_view chore_tenant = "semel";
 inline constexpr std::string_view chore_operation = "reconcile";
 
-// What a person gets to read who wants to settle or remove one.
+// The text for a person who wants to settle or remove such a record.
 inline constexpr std::string_view chore_advice =
     "the record is a claim of the reconciler's own; it settles and removes them itself";
 

@@ -15,7 +15,8 @@ namespace semel {
 struct orphan_options {
     owner_id owner = {};
     std::uint64_t ran = 0; // the fence of this owner's claim that its work ran under; 0: none
-    // Until when the claim is looked for. It is looked for after it was not there, too.
+    // Until when the claim is looked for. The search goes on after a look that did not find the
+    // claim.
     local_time look_until = {};
     backoff_options looks = {};
     std::uint64_t seed = 0;
@@ -63,8 +64,8 @@ private:
     [[nodiscard]] orphan_step later(local_time now, orphan_steps::gave_up::last_seen as);
 
     orphan_options options_;
-    // Claims up to this fence were run or given back. What is given back keeps its holder, so the
-    // owner alone does not tell.
+    // Claims up to this fence were run or given back. A record that is given back keeps its holder,
+    // so the owner alone does not show whether the claim is still there.
     std::uint64_t settled_;
     backoff looks_;
     bool hurries_ = false;

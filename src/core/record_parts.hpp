@@ -18,12 +18,12 @@ namespace semel::record_parts {
     return it.attempts >= it.policy.attempts_max;
 }
 
-// If it has lapsed. The stored policy decides, not a caller's: a differently configured peer must
-// not take over.
+// What follows if the lease has lapsed. The stored policy decides, not the caller's, because a
+// process with another configuration must not take over.
 [[nodiscard]] bool needs_verdict(const record& it);
 
 [[nodiscard]] applied unchanged(answer&& said);
-// To be written, after the caller has changed it in place: it is too large to be handed around.
+// The record to write. The caller changes it in place, because it is too large to be copied.
 [[nodiscard]] applied rewritten(const record& before, const instant& at);
 [[nodiscard]] applied fenced(const record* shown);
 [[nodiscard]] answers::in_progress busy(const record& shown, time_point retry_at);

@@ -22,7 +22,7 @@ public:
     // Of the next batch.
     [[nodiscard]] std::size_t records_max() const { return records_max_; }
 
-    // How long to stay away after this report (or failure) of a batch that took so long.
+    // How long to pause after a batch with this report (or failure) that took this long.
     [[nodiscard]] duration next(const result<sweep_report>& last, duration took);
 
 private:

@@ -101,8 +101,8 @@ private:
 
     void ask(command&& what, on_answer then);
     template <class Event> static void on_callback_thread(std::shared_ptr<attempt> of, Event event);
-    // Who else holds the attempt until then: the store's question and the leader do, while it
-    // waits for them; between two questions only the timer does.
+    // What else keeps the attempt alive: while it waits for the store or for its leader, they hold
+    // it. Between two questions only the timer holds it.
     enum class held_by : std::uint8_t { timer, others };
     void arm(local_time when, held_by who);
     void expect_end();

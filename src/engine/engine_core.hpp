@@ -47,7 +47,8 @@ public:
     // Refuses new calls, waits for what is under way, up to drain_max.
     enum class ended : std::uint8_t { drained, given_up };
     ended close();
-    // close() has waited long enough: completions that cannot get through are given up.
+    // Called when close() has waited long enough: gives up the completions that the store does not
+    // take.
     [[nodiscard]] bool giving_up() const { return giving_up_.load(std::memory_order_relaxed); }
 
     [[nodiscard]] raw_outcome run(request&& what, detail::work& work);
@@ -68,8 +69,8 @@ public:
     // Called before a request is answered. If the answer is a mismatch, the hook hears of it.
     void report(const raw_outcome& with, const plan& what);
 
-    // Calls code of the user. What it throws goes no further, so that it costs no other caller
-    // anything.
+    // Calls code of the user. An exception of that code ends here, so that it does not harm other
+    // callers.
     template <class Call> void call_back(std::string_view which, Call call) noexcept {
         try {
             call();

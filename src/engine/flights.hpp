@@ -34,7 +34,7 @@ struct flight {
     std::optional<fingerprint> content = {}; // running: the record's; before: the leader's
     std::optional<failure> trouble = {};     // asking: why the store could not answer so far
     bool handed_over = false;                // another leader was answered before this one asked
-    local_time worth_asking_at = {};         // polling: for callers who do not want to wait
+    local_time worth_asking_at = {};         // polling: for callers that do not want to wait
     local_time heard_at = {};                // polling: when the last answered question left
     duration lease = {};                     // running: the leader's
     std::vector<std::shared_ptr<attempt>> followers = {};
@@ -67,8 +67,8 @@ public:
     // The flight is over. Returns the followers, which must all get the news.
     [[nodiscard]] followers end(attempt& leader);
     void tell(const followers& whom, const raw_outcome& news);
-    // The leader goes, the question stays open: the next follower leads. Those who do not want to
-    // wait are told instead, unless the leader's last question left before they came.
+    // The leader goes while the question is open: the next follower leads. Followers that do not
+    // want to wait get the leader's news, unless the leader's last question left before they came.
     void hand_over(attempt& leader, const raw_outcome& for_the_impatient);
     // A parked follower gives up. It stays parked if its news is already on the way, and is alone
     // if what is known here is older than the follower, or the present leader has just taken over:

@@ -46,17 +46,18 @@ public:
     lease_keeper(store& records, runtime& time) : records_(records), runtime_(time) {}
 
     void add(std::shared_ptr<lease> one);
-    // The attempt is about to be over. If it is not by then, `overdue` is called, once, on the
-    // timer thread. A timer for each would stay behind when the end has long come, and there are
-    // many ends a second.
+    // Call it when the end of the attempt is on its way. If the attempt is not over at that time,
+    // `overdue` is called, once, on the timer thread. The keeper does this because a timer for each
+    // attempt would outlive the end, and many attempts end in a second.
     void expect_end(lease& one, local_time by, unique_function<void()> overdue);
     // The attempt is over. A renewal under way keeps the lease object alive until it is answered.
     void remove(lease& one);
     // Fires when the lease is lost. One that is asked for later has fired.
     [[nodiscard]] std::stop_token stop_token(lease& one);
-    // Still at work, without a lease.
+    // The attempt goes on without a lease.
     [[nodiscard]] bool has_lost(lease& one);
-    // Asked then or later, the store has said that the lease is good, and it still is.
+    // True if the store, asked at that time or later, has confirmed the lease, and the lease is not
+    // over.
     [[nodiscard]] bool is_confirmed(lease& one, local_time since);
     // Gives up all leases: the engine ends without waiting for them.
     void clear();

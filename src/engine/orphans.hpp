@@ -1,6 +1,6 @@
-// Claims of begins that never got their answer. In the background each is looked for by its owner
-// and given back, as an attempt that was never run: else it would hold its record for a lease, and
-// then, where nothing is run again by itself, leave it in doubt.
+// Claims of begins that never got an answer. In the background each claim is looked for by its
+// owner and given back, as an attempt that was never run. Otherwise the claim would hold its record
+// for a lease, and then leave a record in doubt if the policy is hold or probe.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -30,9 +30,9 @@ public:
     // and counted.
     void look_for(engine_core& core, const record_id& id, claim by, duration lease);
 
-    // The engine ends: each is asked for once more, and no longer than until then.
+    // The engine ends: each claim is looked for once more, at most until that time.
     void hurry(local_time look_until);
-    // The engine ends without them.
+    // The engine ends without waiting for the searches.
     void clear();
 
     [[nodiscard]] std::size_t size() const { return size_.load(); }

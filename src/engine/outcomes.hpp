@@ -1,4 +1,4 @@
-// What a caller is told, from what the store said or the work ended with. Pure.
+// Outcomes for callers, made from answers of the store and from ends of the work. Pure.
 #pragma once
 
 #include <exception>
@@ -15,7 +15,7 @@ namespace semel {
 // replayed.
 [[nodiscard]] raw_outcome outcome_of(reply&& with);
 
-// What an exception says of itself, cut to what a record may hold.
+// The text of an exception, cut to the size that a record may hold.
 [[nodiscard]] std::string text_of(const std::exception_ptr& thrown);
 
 // For a call that could not even begin.
@@ -29,7 +29,7 @@ namespace semel {
 [[nodiscard]] raw_outcome winners(const answers::fenced_off& said, const plan& what,
                                   time_point now);
 
-// What the end of the work means for the record, the caller and those who wait.
+// What the end of the work means for the record, the caller and the waiting repeats.
 struct ending {
     command what;    // for the store
     raw_outcome own; // for the caller, once the store has acknowledged; without the body

@@ -1,4 +1,5 @@
-// JSON of a stranger: depth and number of values are bounded before a tree is made of it.
+// JSON from untrusted clients: its depth and its number of values are bounded before a tree is made
+// of it.
 #pragma once
 
 #include <cstddef>

@@ -17,8 +17,8 @@ namespace semel::http {
 [[nodiscard]] bool connection_names(const std::vector<std::string_view>& connection,
                                     std::string_view name);
 
-// What proxies tell services about a client, or about the path that it asked for: X-Forwarded-* and
-// its kind. Such a header of an untrusted client counts for nothing.
+// Headers in which proxies describe a client or the path that it asked for: X-Forwarded-* and
+// similar ones. Such a header of an untrusted client is ignored.
 [[nodiscard]] bool is_for_proxies_to_say(std::string_view name);
 
 template <class Names> [[nodiscard]] bool is_one_of(std::string_view name, const Names& names) {

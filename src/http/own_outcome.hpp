@@ -1,4 +1,5 @@
-// Whose end an outcome tells of. Shared by the edges that answer with the work's own response.
+// Whether an outcome is the end of this process's own attempt. Shared by the edges that answer with
+// the work's own response.
 #pragma once
 
 #include "semel/engine/request.hpp"

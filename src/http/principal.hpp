@@ -15,7 +15,7 @@ namespace semel::http {
 // '~' and 32 hex digits, behind the key of a record.
 inline constexpr std::size_t principal_bytes = 33;
 
-// Does it name values, and not only say "shared"?
+// True if the principal names values. False if it is only "shared".
 [[nodiscard]] bool names_principal(const route& one);
 
 // What the key of this request's record ends with: empty where the route names no values. None: the

@@ -1,5 +1,5 @@
-// What an operator says that work came to, checked as clients of the operation will read it: one
-// place for the console and the tool. Pure.
+// A result that an operator enters for a record, checked as clients of the operation will read it.
+// Shared by the console and the tool. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace semel::http {
 
-// What the clients of an operation are answered from.
+// What answers the clients of an operation.
 enum class result_form : std::uint8_t {
     unknown,  // no configuration names the operation: what is given counts
     plain,    // bytes and their type: the center's
     response, // HTTP responses: the gateway's
 };
 
-// What the work came to, as a person says it.
+// The result of the work, as a person enters it.
 struct result_draft {
     std::optional<int> status = {};             // given: an HTTP response
     result_kind kind = result_kind::value;      // plain only

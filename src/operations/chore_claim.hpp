@@ -32,7 +32,7 @@ public:
     [[nodiscard]] result<void> done_for(duration retention);
     // The chore may be done again after `delay`.
     [[nodiscard]] result<void> again_after(duration delay);
-    // As if it had never been taken.
+    // Gives the chore back as if it had never been taken.
     [[nodiscard]] result<void> give_up();
 
 private:

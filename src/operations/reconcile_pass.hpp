@@ -25,7 +25,8 @@ enum class stuck_duty : std::uint8_t {
 // Used once.
 class reconcile_pass {
 public:
-    // All outlive it. `stop`: what has been begun is ended, the rest is left.
+    // The arguments outlive the pass. If `stop` becomes true, the pass ends what it has begun and
+    // leaves the rest.
     reconcile_pass(store& records, const reconciler_options& options, const std::atomic<bool>& stop)
         : records_(records), options_(options), stop_(stop) {}
 

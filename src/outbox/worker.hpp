@@ -47,7 +47,7 @@ protected:
     [[nodiscard]] std::vector<delivery> deliver(std::span<const message> batch, order kept);
     void pause();
     void found() { pace_.found(); }
-    // Said once per kind of trouble, not once per try.
+    // Logs once per kind of trouble, not once per try.
     void failed(const failure& why);
     void recovered() { failing_ = false; }
     [[nodiscard]] std::uint64_t random();

@@ -25,8 +25,8 @@ struct cached_limits {
 // Thread-safe. Entries are evicted by the clock algorithm: a hit sets a bit instead of moving
 // anything, and the hand spares an entry whose bit is set once.
 //
-// What a store said is remembered only with the ticket drawn before the store was asked, and only
-// if no act that changes finished records was on its way since.
+// An answer of the store is remembered only with the ticket that was drawn before the store was
+// asked, and only if no act that changes finished records was under way since.
 class alignas(64) cached_shard {
 public:
     using ticket = std::uint64_t;
@@ -44,7 +44,7 @@ public:
     // Remembers a running attempt in place of what was there. Needs no ticket: which content an
     // attempt was begun with does not change.
     void claimed(const cached_probe& of, cached_entry::pointer one);
-    // Forgets the record; tells what its running attempt was begun with, if it was this one.
+    // Forgets the record. Returns the content of its running attempt, if it was this attempt.
     [[nodiscard]] std::optional<cached_entry::facts> take_claim(const cached_probe& of,
                                                                 const claim& by, ticket& drawn);
     void forget(const cached_probe& of);

@@ -75,8 +75,8 @@ public:
     // Executes one batch if a command waits and no other thread executes one. True if more wait.
     bool pump();
 
-    // True once nothing waits or is being executed: from then on everything is answered inline with
-    // errc::stopped. False: it is to be asked again after the next pump(), which the lane asks for.
+    // True if no command waits or is being executed: from then on every command is answered inline
+    // with errc::stopped. False: call it again after the next pump(), which the lane asks for.
     [[nodiscard]] bool close();
 
     [[nodiscard]] std::uint64_t refused() const;
@@ -124,7 +124,7 @@ private:
 // True for the commands of a running attempt, whose place was reserved when its begin was admitted.
 [[nodiscard]] bool of_running_attempt(const command& what);
 
-// What a store answers that is closing.
+// The failure that a closing store answers.
 [[nodiscard]] failure stopped();
 
 // Bytes a command keeps in the queue; an estimate that counts what can be large.

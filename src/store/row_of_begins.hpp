@@ -1,15 +1,15 @@
-// What a lane's begins have met of late, and so what the next ones will probably meet.
+// What a lane's last begins have found, and so what the next ones will probably find.
 #pragma once
 
 #include <cstddef>
 
 namespace semel {
 
-// What the next begins are expected to meet, after many in a row that have met the same. What they
-// meet instead is found out, at the price of a second round trip.
+// What the next begins are expected to find, after many in a row that have found the same. A wrong
+// guess costs a second round trip.
 enum class expected { anything, new_keys, records };
 
-// Begins up to now, as far back as they have met the same.
+// How many begins in a row have found the same.
 class row_of_begins {
 public:
     void add(expected met) {

@@ -13,7 +13,7 @@ namespace semel {
 
 class sealed_box {
 public:
-    // Precondition: the keys are those check() takes.
+    // Precondition: check() accepts the keys.
     explicit sealed_box(std::vector<encryption_key> keys) : keys_(std::move(keys)) {}
 
     [[nodiscard]] static result<void> check(const std::vector<encryption_key>& keys);
@@ -23,7 +23,7 @@ public:
     // None if no key has the id, or a bit of bytes or `bound` has changed.
     [[nodiscard]] std::optional<std::string> open(std::string_view sealed,
                                                   std::string_view bound) const;
-    // Does it look like something that close() made?
+    // True if the bytes look like something that close() made.
     [[nodiscard]] static bool is_sealed(std::string_view bytes);
 
 private:

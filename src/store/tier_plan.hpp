@@ -15,18 +15,18 @@ namespace semel {
 // may pass others on their way.
 [[nodiscard]] std::optional<front_command> asked_first(const command& what, std::uint64_t token);
 
-// The answer to a begin, where what the front remembers is enough for it.
+// The answer to a begin, if the front's entry is enough for it.
 [[nodiscard]] std::optional<answer> answer_from(front_entry&& known, const commands::begin& what,
                                                 time_point now);
 
-// What the front is told after the truth has answered. Made before, since the truth consumes the
-// command.
+// The command for the front after the truth has answered. It is made before, because the truth
+// consumes the command.
 class tier_lesson {
 public:
     explicit tier_lesson(const command& what);
 
-    // Whether the caller waits until the front has been told, so that a repeat that comes after the
-    // answer meets nothing that is out of date. A longer lease is no news to wait for.
+    // Whether the caller waits until the front knows, so that a repeat after the answer finds no
+    // outdated entry. The caller does not wait for the news of a longer lease.
     [[nodiscard]] bool awaited() const { return does_ == kind::end || does_ == kind::forget; }
 
     struct setting {

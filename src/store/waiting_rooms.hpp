@@ -18,7 +18,7 @@ namespace semel {
 class waiting_room {
 public:
     [[nodiscard]] int ticket() const { return word_.load(); }
-    // Returns when this room has been woken since that ticket was taken. May return earlier.
+    // Returns when the room has been woken after that ticket was taken. May return earlier.
     void sleep(int ticket);
     void wake_one();
     void wake_all();
@@ -49,7 +49,7 @@ private:
     waiting_room* last_ = nullptr;
 };
 
-// The rooms of one lane, used in turn. Where more callers wait than all have seats, some are woken
+// The rooms of one lane, used in turn. If more callers wait than there are seats, some are woken
 // too early and sleep again.
 class waiting_rooms {
 public:

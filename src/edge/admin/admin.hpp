@@ -20,9 +20,9 @@ struct admin_options {
     std::function<std::string()> metrics = {};
     // Whether this bearer token may see the metrics. Called as above. Empty: no token is needed.
     std::function<bool(std::string_view token)> may_see_metrics = {};
-    // What an operator should know although it is ready: lines for /ready. As above.
+    // Lines for /ready that an operator should read although the process is ready. Called as above.
     std::function<std::string()> notes = {};
-    // Whatever is none of these pages. None: not found.
+    // Serves all other paths. Empty: they are not found.
     handler others = {};
     // How long the store may take to be called ready.
     duration ready_max = std::chrono::seconds{1};
@@ -39,7 +39,7 @@ public:
     admin(store& records, runtime& timers, admin_options options);
 
     [[nodiscard]] handler requests();
-    // From here on it is not ready.
+    // From now on /ready answers 503.
     void drain() { parts_->draining.store(true, std::memory_order_relaxed); }
 
     // Shared with requests under way.

@@ -34,14 +34,14 @@ struct alert_counts {
     std::uint64_t send_failed = 0; // given up
 };
 void write(metrics_text& to, const alert_counts& from);
-// Of the file of tokens: how often it was read, at the start too, and how many tokens hold.
+// How often the file of tokens was read (the start counts), and how many tokens are valid.
 struct token_counts {
     std::uint64_t read = 0;
     std::uint64_t not_read = 0; // those before stayed in effect
     std::uint64_t in_effect = 0;
 };
 void write(metrics_text& to, const token_counts& from);
-// Of those who came in and were turned away at the console and the center.
+// Sign-ins and refusals at the console and the center.
 struct security_counts {
     std::array<std::uint64_t, security_event_kinds> seen = {}; // by security_event::kind
     std::uint64_t unlogged = 0;                                // of them: there were too many lines

@@ -30,8 +30,8 @@ public:
         record,  // a claim: its result is stored
         nothing, // the store is away
     };
-    // What came of an execution, without the headers that are meant for one client; shared by all
-    // that hear of it. Null: the execution settles no other request, enter again.
+    // The result of an execution, without the headers that are meant for one client; shared by all
+    // requests that get it. Null: the execution settles no other request, so enter again.
     using news = std::shared_ptr<const http::settled>;
     using hears = unique_function<void(news)>;
 
@@ -39,7 +39,8 @@ private:
     struct execution;
 
 public:
-    // The right and the duty to pass the request on. Who drops it untold drops those who wait.
+    // The right and the duty to pass the request on. If it is destroyed without a result, the
+    // waiting requests are dropped, too.
     class turn {
     public:
         turn(std::shared_ptr<equal_requests> of, std::shared_ptr<execution> it)
@@ -55,9 +56,10 @@ public:
         std::shared_ptr<execution> it_;      // shared with of_
     };
 
-    // Nothing: `then` gets the news of the last execution, here or on the thread of another
-    // request. One without a record is shared with all that come later; one under a record only
-    // with those that have none: another attempt on the record is to be executed by itself.
+    // Without a value, `then` gets the result of the last execution, here or on the thread of
+    // another request. An execution without a record is shared with all later requests. An
+    // execution under a record is shared only with requests that have no record, because another
+    // attempt on the record runs by itself.
     [[nodiscard]] std::optional<turn> enter(under what, hears then);
 
 private:

@@ -23,8 +23,8 @@ struct fetch_options {
     enum class repeating : std::uint8_t { never, safe } again = repeating::never;
     enum class afterwards : std::uint8_t { keep, close } then = afterwards::keep; // the connection
     std::size_t answer_bytes_max = 0;
-    // An answer up to this size is held even where there is no room for bodies: it has taken
-    // effect, and a repeat could not get it otherwise.
+    // An answer up to this size is held even if there is no room for bodies: the request has taken
+    // effect, and otherwise a repeat could not get the answer.
     std::size_t kept_bytes_max = std::numeric_limits<std::size_t>::max();
     std::shared_ptr<byte_budget> buffered = {};
 };
@@ -35,8 +35,8 @@ struct fetched {
     budget_share share = {};
 };
 
-// Owned by the connection that carries it. Whatever `then` holds goes with it if that ends first:
-// work that is dropped so has an unknown outcome.
+// Owned by the connection that carries it. If the connection ends first, `then` is destroyed
+// uncalled: the outcome of that work is unknown.
 class fetch final : public upstream_call {
 public:
     using continuation = unique_function<void(std::variant<fetched, upstream_failure>)>;

@@ -19,8 +19,8 @@ namespace semel::edge {
 struct upstream_options {
     base_url url = {};
     std::string ca_file = {}; // for https; empty: those the system trusts
-    // Of all workers together. Requests beyond it wait for a connection, up to waiting_max and
-    // connect_time.
+    // Connections of all workers together. Further requests wait for a connection, up to
+    // waiting_max and connect_time.
     std::size_t connections_max = 512;
     std::size_t waiting_max = 4'096;
     duration connect_time = std::chrono::seconds{5};

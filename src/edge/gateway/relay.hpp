@@ -1,4 +1,5 @@
-// A request that passes through unprotected: streamed both ways, no faster than the slower end.
+// A request that passes through unprotected. It is streamed both ways, at the pace of the slower
+// end.
 #pragma once
 
 #include <memory>

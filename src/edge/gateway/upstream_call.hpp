@@ -28,24 +28,24 @@ public:
     virtual ~upstream_call() = default;
 
     [[nodiscard]] virtual asked_with method() const = 0;
-    // May it be sent again where an old connection ended without an answer? Only what has no
-    // effect.
+    // Whether the call may be sent again after an old connection ended without an answer. Only
+    // calls without an effect may.
     [[nodiscard]] virtual bool is_safe() const = 0;
-    // May another request follow on its connection? Not behind a body that a server may overlook:
-    // to that server the body is the next request.
+    // Whether another request may follow on the connection. None may follow a body that a server
+    // may overlook: that server would take the body for the next request.
     [[nodiscard]] virtual bool leaves_connection() const = 0;
 
-    // The connection that carries it from here on. Asked for the first part next; both may happen
-    // again if not a byte of it could be written.
+    // Names the connection that carries the call from now on. The connection asks for the first
+    // part next. If no byte could be written, another connection may do both again.
     virtual void on_connection(upstream_connection& by) = 0;
     [[nodiscard]] virtual outgoing first() = 0;
     // The part has been written and another one follows.
     virtual void on_request_part_sent() {}
     // The final head. The body is then asked for with want_piece, and the end with release.
     virtual void on_response_head(response_head&& head) = 0;
-    // Lives until the next is asked for.
+    // The view lives until the next piece is asked for.
     virtual void on_response_piece(std::string_view piece, more then) = 0;
-    // The connection is no longer its own.
+    // The call must not use the connection any more.
     virtual void on_upstream_failed(upstream_failure why) = 0;
 };
 

@@ -40,7 +40,7 @@ public:
     // Is some of the answer's body there already, or its end?
     [[nodiscard]] bool has_piece() const { return body_.done() || !in_.empty(); }
     void want_piece();
-    // The call is over. Without its whole answer the connection goes with it.
+    // The call is over. If its answer is not whole, the connection is closed.
     void release();
 
 private:

@@ -34,7 +34,7 @@ public:
     [[nodiscard]] asio::ssl::context* tls() { return tls_; }
     void on_idle(upstream_connection& one);
     void on_closed(upstream_connection& one);
-    // Not a byte of it has left, or it is safe: once more, on a new connection.
+    // Sends a call again on a new connection: no byte of the call has left, or the call is safe.
     void again(std::shared_ptr<upstream_call> call);
 
     void on_tick(clock::time_point now) override;

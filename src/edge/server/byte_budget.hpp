@@ -88,14 +88,15 @@ public:
     }
     ~budget_share() { release(); }
 
-    // From here on it is a body that comes from this address. Once, before it has grown.
+    // Names the address that the body comes from. Call it once, before the body grows.
     void comes_from(std::uint64_t address, byte_budget::clock::time_point since);
     [[nodiscard]] bool is_known() const { return body_ != nullptr; }
-    // The body has so many bytes now. False: there is no room, and the share is as it was.
+    // Tells the budget the body's present size. False: there is no room, and the share is as it
+    // was.
     [[nodiscard]] bool grow_to(std::size_t bytes);
     // As grow_to, without a bound.
     void hold(std::size_t bytes);
-    // Others have got its room: the body must go.
+    // True if the room was given to others: drop the body.
     [[nodiscard]] bool was_cut() const { return body_ != nullptr && body_->cut; }
     // The body is whole. False: it was cut.
     [[nodiscard]] bool settle() { return body_ == nullptr || of_->settle(*body_); }

@@ -28,7 +28,7 @@ public:
     virtual void on_piece(std::string_view, more) {}
     // A part of a streamed answer has been written; the next may follow.
     virtual void on_sent() {}
-    // The session must not be called any more. Gone: the client has left, was too slow, or sent a
+    // The session must not be called any more: the client has left, was too slow, or sent a
     // malformed body.
     virtual void on_end(ending how) = 0;
 };

@@ -33,7 +33,7 @@ using handler = std::function<void(served_request, reply)>;
 
 inline constexpr std::size_t apart_bytes = std::size_t{64} << 10U;
 
-// What is decided by the head of a request that has a body, before the body is taken.
+// What is decided about a request by its head, before its body is taken.
 struct body_admission {
     std::size_t bytes_max = std::numeric_limits<std::size_t>::max(); // besides the server's own
     std::optional<http::response> refusal = {};                      // sent instead

@@ -1,5 +1,5 @@
-// Spares an endpoint that fails: after a few failures in a row it is left alone for a while, then
-// tried with one message. Pure: time is an argument.
+// Spares an endpoint that fails: after a few failures in a row the endpoint gets nothing for a
+// while, and is then tried with one message. Pure: time is an argument.
 #pragma once
 
 #include <algorithm>

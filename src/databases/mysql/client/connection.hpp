@@ -43,7 +43,7 @@ private:
     unsigned long* lengths_ = nullptr;
 };
 
-// What a statement without rows has said.
+// The answer of a statement without rows.
 struct tally {
     std::uint64_t found = 0;  // rows that it has inserted or found
     std::int64_t last_id = 0; // what it has given to LAST_INSERT_ID(…)
@@ -54,22 +54,22 @@ struct tally {
 struct script {
     enum class writes {
         nothing,
-        // One statement that commits by itself, or a transaction within a compound statement: which
-        // errors come before the commit, their numbers tell.
+        // One statement that commits by itself, or a transaction within a compound statement. The
+        // number of an error shows whether the error came before the commit.
         somewhere,
-        // A COMMIT of its own, behind `before_commit` statements that give no rows: errors up to
-        // then have undone everything.
+        // A COMMIT as a statement of its own, behind `before_commit` statements that give no rows.
+        // An error in one of these has undone everything.
         at_commit,
     };
 
     std::string text;
     writes what = writes::nothing;
     std::size_t before_commit = 0;
-    bool in_transaction = false; // which an error leaves open
+    bool in_transaction = false; // an error leaves the transaction open
 };
 
-// One thread at a time. After a failure that lost() confirms, nothing more can be asked of it. In a
-// forked child it asks nothing, and its end is no goodbye to the server.
+// One thread at a time. After a failure that lost() confirms, the connection is useless. In a
+// forked child the connection sends nothing to the server, not even when it is destroyed.
 class connection {
 public:
     // Begins to connect; advance() goes on until it is ready.
@@ -82,8 +82,8 @@ public:
     enum class progress { ready, pending };
     [[nodiscard]] result<progress> advance(local_time deadline);
 
-    // Sends all, then waits for all: one round trip; the rows of those statements that give any. A
-    // failure with effect::none has left nothing behind.
+    // Sends all statements, then waits for all answers, in one round trip. Returns the rows of
+    // those statements that give any. A failure with effect::none has left nothing behind.
     [[nodiscard]] result<std::vector<rows>> run(const script& what, local_time deadline);
 
     // Statements that write nothing; the rows of the last one.
@@ -97,7 +97,7 @@ public:
     [[nodiscard]] unsigned last_error() const;             // the server's number, or 0
     [[nodiscard]] st_mysql* native() { return it_; }
 
-    // Longer texts are refused by the server, and the connection with them.
+    // The server refuses a longer text and closes the connection.
     [[nodiscard]] std::size_t text_bytes_max() const { return text_bytes_max_; }
     void limit_text(std::size_t bytes) { text_bytes_max_ = bytes; }
 
@@ -108,13 +108,13 @@ private:
     [[nodiscard]] int connect();
     void finish_connecting();
     void guard_socket();
-    // Waits for what the library asks for; what to tell it then.
+    // Waits for the events that the library asks for. Returns the events that have come.
     [[nodiscard]] int wait(int asked, local_time deadline);
     template <class Start, class Continue>
     void await(local_time deadline, const Start& start, const Continue& go_on);
 
     [[nodiscard]] result<std::vector<rows>> collect(const script& what, local_time deadline);
-    // `done` statements that give no rows had been executed.
+    // Before the failure, `done` statements without rows had been executed.
     [[nodiscard]] failure failed(const script& what, std::size_t done);
     void roll_back();
     [[nodiscard]] bool went_away_while_idle() const;

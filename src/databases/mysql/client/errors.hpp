@@ -20,8 +20,8 @@ enum class ending {
 
 [[nodiscard]] failure failure_of(const native_error& error, ending how);
 
-// An error of a statement that was to change something, so it came before any commit; or of a
-// COMMIT that has rolled back. Any other may also have come when all was done.
+// An error of a statement that writes, so that it came before any commit, or of a COMMIT that has
+// rolled back. Any other error may also have come after everything was done.
 [[nodiscard]] bool undoes(unsigned number);
 
 // The numbers that code branches on.

@@ -24,7 +24,8 @@ struct migration {
 // SQL is written with the prefix `semel_`; this puts the configured one in its place.
 [[nodiscard]] std::string with_prefix(std::string_view sql, std::string_view prefix);
 
-// Lower-case letters, digits and underscores, not starting with a digit, at most 32.
+// Checks a prefix: lower-case letters, digits and underscores, not starting with a digit, at most
+// 32.
 [[nodiscard]] bool valid_prefix(std::string_view prefix);
 
 // The version of the tables, 0 if there are none. Writes nothing.
@@ -34,7 +35,8 @@ struct migration {
 // schema_missing and schema_newer, unless the version is just the one this semel knows.
 [[nodiscard]] result<void> check_version(std::int64_t found, std::string_view prefix);
 
-// Brings the tables up to date, or only says how. Safe against others that do the same.
+// Brings the tables up to date, or only returns the SQL for that. Several processes may do so at
+// the same time.
 [[nodiscard]] result<migration_report> migrate(connection& on, std::string_view prefix,
                                                migrate_mode mode, local_time deadline);
 

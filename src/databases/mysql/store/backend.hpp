@@ -43,10 +43,10 @@ private:
 
     // How long a group waits for rows that others hold locked.
     enum class haste {
-        first, // not at all: there is mostly nothing to wait for
+        first, // not at all: mostly no row is locked
         patient,
-        brief, // for those that were found locked a moment ago
-        last,  // not at all: it has been waited long enough
+        brief, // for rows that were found locked a moment ago
+        last,  // not at all: the group has waited long enough
     };
     void run(std::span<pending* const> group, haste how, local_time deadline);
     [[nodiscard]] result<void> go(connection& on, std::span<pending* const> group, haste how,
@@ -65,7 +65,8 @@ private:
     store_counters& counters_;
     session session_;
     rounds rounds_;
-    // Records that strangers held locked a moment ago, by hash, and until when that is believed.
+    // The hashes of records that others held locked a moment ago, each with the time until which
+    // the backend believes that.
     std::map<std::uint64_t, local_time> locked_;
 };
 

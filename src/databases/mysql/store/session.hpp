@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] bool lost() const { return on_ == nullptr || on_->lost(); }
 
-    // The connection is of no more use, though it is not lost: it leads to a replica now.
+    // Closes the connection although it is not lost: it leads to a replica now.
     void drop() { on_.reset(); }
 
 private:
@@ -51,7 +51,8 @@ private:
 // Connects, by the target's own deadline.
 [[nodiscard]] result<std::unique_ptr<connection>> connect(const target& to);
 
-// What a server understands. Its name and version do not tell: a proxy gives its own.
+// What a server understands. The server's name and version do not show that, because a proxy gives
+// its own.
 struct abilities {
     bool compound_statements = false;
     bool skips_locked_rows = false;

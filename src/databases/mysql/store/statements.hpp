@@ -76,9 +76,9 @@ public:
     // The same → version of those that were new. Not for MySQL.
     [[nodiscard]] std::string insert_returning(const row_buffer& rows) const;
 
-    // What a session keeps for commands that come alone, of which the server would spend more on
-    // the text than on the row. Read-only, for look_alone() alone. Not for MySQL, as all that is
-    // `alone`.
+    // The prepared statements that a session keeps for single commands: the server would spend more
+    // time on their text than on the row. A read-only session keeps only look_alone(). MySQL
+    // sessions have none of the statements called `alone`.
     [[nodiscard]] std::string prepare(open_mode mode) const;
     // tenant, operation, key, version, lowest fence, owner, lease, lease, on_lease_expiry,
     // attempts_max, grace, processing_max, fingerprint, attributes → begun_at, fence floor, if it
@@ -90,7 +90,7 @@ public:
     // The same as load(id, with::time).
     [[nodiscard]] std::string look_alone(const row_buffer& id) const;
 
-    // Most records have no checkpoints, and to look for them is dear.
+    // Most records have no checkpoints, and looking for checkpoints costs much.
     enum class with { columns, checkpoints, time };
     // tenant, operation, key → what `loaded` names, for those that are there
     [[nodiscard]] std::string load(const row_buffer& ids, with what) const;
@@ -123,13 +123,14 @@ public:
     [[nodiscard]] std::string search(const record_query& query, const row_request& which,
                                      std::string_view now) const;
 
-    // Statements that fail where tables or rights are not what this driver needs. They write
-    // nothing. Read-only, reading needs to be allowed only.
+    // Statements that fail if tables or rights are not what this driver needs. They write nothing.
+    // A read-only session needs only the right to read.
     [[nodiscard]] std::string probe(open_mode mode) const;
 
     [[nodiscard]] mysql_dialect dialect() const { return dialect_; }
 
-    // Statements as one, which sends only rows and no word about the rest; MySQL has none.
+    // Several statements as one compound statement, so that the server sends rows only and no
+    // answers of the other statements. MySQL has no such statement.
     [[nodiscard]] std::string compound(std::string_view statements) const;
     // An error (3572) where another transaction holds the row. Locks nothing for longer than it
     // runs.

@@ -57,8 +57,8 @@ struct call {
     std::vector<std::string_view> values;
 };
 
-// One thread at a time. After a failure that lost() confirms, nothing more can be asked of it. In a
-// forked child it asks nothing, and its end is no goodbye to the server.
+// One thread at a time. After a failure that lost() confirms, the connection is useless. In a
+// forked child the connection sends nothing to the server, not even when it is destroyed.
 class connection {
 public:
     // Begins to connect; advance() goes on until it is ready.
@@ -74,13 +74,13 @@ public:
     enum class progress { ready, pending };
     [[nodiscard]] result<progress> advance(local_time deadline);
 
-    // Sends all, then waits for all: one round trip, one transaction, one commit. A failure with
-    // effect::none has left nothing behind. A COMMIT at the end that was done counts more than what
-    // failed before, and was rolled back to a savepoint. What the owner of a borrowed connection
-    // has queued in a pipeline of its own goes first, and its rows come first.
+    // Sends all calls, then waits for all answers: one round trip, one transaction, one commit. A
+    // failure with effect::none has left nothing behind. If the COMMIT at the end was done, an
+    // earlier failure that was rolled back to a savepoint does not count. Statements that the owner
+    // of a borrowed connection has queued in a pipeline are sent first, and their rows come first.
     [[nodiscard]] result<std::vector<rows>> pipeline(std::span<const call> calls,
                                                      local_time deadline);
-    // Begins a pipeline, or goes on with it, for others to add to and pipeline() to end.
+    // Begins a pipeline or adds to it. Others may add to the pipeline, and pipeline() ends it.
     [[nodiscard]] result<void> queue(std::span<const call> calls);
     [[nodiscard]] result<void> queue_text(const std::string& sql); // a statement, unprepared
     // What the failure of the last pipeline or query was made of. Empty where it came from libpq.
@@ -90,8 +90,8 @@ public:
     // Any SQL without parameters; the rows of the last statement, as text.
     [[nodiscard]] result<rows> query(const std::string& sql, local_time deadline);
 
-    // The same in steps, for callers who do not wait here: send, then take() whenever the socket is
-    // ready for what take() wants.
+    // The same in steps, for callers that must not block: send, then call take() whenever the
+    // socket is ready for what take() wants.
     enum class mode { plain, pipeline };
     using interest = socket_waiter::interest;
     // What has come so far.

@@ -12,10 +12,10 @@ struct native_failure {
     std::string state = {};      // SQLSTATE, five characters; empty where libpq itself failed
     std::string message = {};    // the server's or libpq's own words
     std::string constraint = {}; // the one that was violated
-    // Of the work's statement, not of one of ours: what to do about it is not for us to say.
+    // The error belongs to a statement of the application, so semel gives no advice about it.
     bool of_work = false;
-    // Of the last statement of a pipeline, such as COMMIT: what was deferred until then (a
-    // constraint trigger) is the application's.
+    // The error belongs to the last statement of a pipeline, such as COMMIT. A check that was
+    // deferred until then (a constraint trigger) belongs to the application.
     bool of_last = false;
 };
 

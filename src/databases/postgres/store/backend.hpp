@@ -54,7 +54,8 @@ private:
     store_counters& counters_;
     session session_;
     rounds rounds_;
-    // Records that strangers held locked a moment ago, by hash, and until when that is believed.
+    // The hashes of records that others held locked a moment ago, each with the time until which
+    // the backend believes that.
     std::map<std::uint64_t, local_time> locked_;
 };
 

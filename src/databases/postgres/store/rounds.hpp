@@ -1,4 +1,4 @@
-// The commands of a batch on their way: what each still needs, and the round trips that give it.
+// The running commands of a batch: what each still needs, and the round trips for that.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class need {
     nothing,   // answered
 };
 
-// What apply() made of a record, and which version of the row it was shown.
+// The result of apply(), and the version of the row that apply() was shown.
 struct judgement {
     std::uint32_t version = 0;
     record before = {};
@@ -43,7 +43,7 @@ struct pending {
     std::unique_ptr<judgement> judged = {}; // with need::save
 };
 
-// A statement on the way to a batch: its rows, and whose they are.
+// One statement of a batch: its rows, and the command of each row.
 struct batch_call {
     explicit batch_call(const batch_statement& of);
 
@@ -63,8 +63,8 @@ class rounds {
 public:
     rounds(const statement_texts& texts, store_counters& counters);
 
-    // One round trip, one transaction: brings each command one step further, or none of them. What
-    // was answered before stays. `failure::possible` is about those that write.
+    // One round trip and one transaction. It brings each command one step further, or none of them.
+    // Earlier answers stay. `failure::possible` is about the commands that write.
     [[nodiscard]] result<void> go(connection& on, std::span<pending* const> group, haste how,
                                   local_time deadline);
 

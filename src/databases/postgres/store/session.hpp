@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] bool lost() const { return on_ == nullptr || on_->lost(); }
 
-    // The connection is of no more use, though it is not lost: it leads to a standby now.
+    // Closes the connection although it is not lost: it leads to a standby now.
     void drop() { on_.reset(); }
 
 private:

@@ -19,7 +19,8 @@
 
 namespace semel::redis {
 
-// What must be forgotten and could not be: nothing else is asked of the server before that.
+// Entries that must be forgotten and could not be. The server is asked nothing else before they
+// are.
 class front_debts {
 public:
     explicit front_debts(std::string pattern) : pattern_(std::move(pattern)) {}

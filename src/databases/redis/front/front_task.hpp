@@ -28,7 +28,8 @@ public:
 
     // Appends the request.
     void ask(std::string& to) const;
-    // Takes the reply to it. Not answered afterwards: the script was unknown, ask once more.
+    // Takes the reply. If the task has no answer afterwards, the script was unknown: send the
+    // request again.
     connection_use hear(const value& got);
     void give_up(failure why) { answer_ = std::move(why); }
 

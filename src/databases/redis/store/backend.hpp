@@ -17,7 +17,7 @@
 
 namespace semel::redis {
 
-// A connection and who uses it at the moment: the lanes of a store may share one.
+// A connection and the mutex of its users: the lanes of a store may share one.
 struct shared_link {
     explicit shared_link(link_options options) : it(std::move(options)) {}
 

@@ -1,10 +1,10 @@
 // One job on its way through the scripts: what to ask the server next, and what its answers mean.
 // Pure: bytes in, bytes out.
 //
-// The usual command is one script. Where that meets anything but the usual, it hands the stored
-// record back. The record machine judges it here. If there is something to write, a second script
-// writes it, unless the record has changed since. Then the changed record is judged, and so on.
-// A command that will probably be judged anyway begins with a look, which is a plain GET.
+// A usual command is one script. If the script finds an unusual record, it returns the record, and
+// the record machine judges it here. If there is something to write, a second script writes it,
+// unless the record has changed since. Then the changed record is judged, and so on. A command that
+// will probably be judged here anyway begins with a look, which is a plain GET.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ public:
     [[nodiscard]] bool answered() const { return job_->answer.has_value(); }
     // The next request may change the record.
     [[nodiscard]] bool writes() const { return next_.has_value(); }
-    // The reply to the next request is judged by a time that must be asked for separately.
+    // True if the reply to the next request is judged by a time that must be asked for separately.
     [[nodiscard]] bool needs_time() const { return !next_ && !job_->now; }
     // What a begin has met; `anything`: not known, or no begin.
     [[nodiscard]] expected met() const { return met_; }

@@ -82,12 +82,12 @@ struct connection_options {
 
 enum class access { read, write };
 
-// One thread at a time. In a forked child it asks nothing and stays open: SQLite forbids to close
-// it there.
+// One thread at a time. In a forked child the connection does nothing and stays open, because
+// SQLite forbids closing it there.
 class connection {
 public:
-    // Opens the file as the mode says, and makes sure that it can be read, and written where it
-    // shall be. Changes nothing in it.
+    // Opens the file as the mode says, and checks that it can be read, and written if the mode
+    // needs that. Changes nothing in the file.
     static result<std::unique_ptr<connection>> open(const connection_options& options);
 
     // On a caller's handle. Its settings are left alone, and the caller closes it later.

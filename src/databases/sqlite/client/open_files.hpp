@@ -16,7 +16,7 @@
 
 namespace semel::sqlite {
 
-// A file that is open as long as this lives. Nothing, if the path names none.
+// Marks a file as open as long as this object lives. Does nothing if the path names no file.
 class open_file {
 public:
     open_file() = default;

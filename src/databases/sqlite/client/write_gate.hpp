@@ -29,7 +29,7 @@ public:
         write_gate* gate_;
     };
 
-    // Fails with errc::timed_out if it is not one's turn within `patience`.
+    // Waits for the caller's turn, at most `patience`. Then errc::timed_out.
     [[nodiscard]] result<pass> enter(duration patience);
 
 private:

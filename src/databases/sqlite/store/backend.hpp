@@ -36,7 +36,8 @@ private:
         : lock_wait_(options.lock_wait), gate_(gate) {}
 
     void execute_batch(std::span<job* const> batch);
-    // Answers what a look at the records can answer, without the write lock; returns the rest.
+    // Answers the commands that need only a look at the records, without the write lock. Returns
+    // the others.
     [[nodiscard]] std::span<job* const> answer_repeats(std::span<job* const> batch);
     void learn_from(std::span<job* const> batch);
     enum class verdict { answered, culprit_unknown };
@@ -52,7 +53,8 @@ private:
     std::unique_ptr<records> records_; // its statements go before the connection
     std::vector<job*> wrote_;          // in the transaction at work
     std::vector<job*> unanswered_;     // by answer_repeats()
-    // The last claims were mostly repeats: worth a look before the lock is asked for.
+    // The last claims were mostly repeats, so the backend looks at the records before it asks for
+    // the lock.
     bool repeats_ = false;
 };
 

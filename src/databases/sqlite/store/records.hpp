@@ -16,7 +16,7 @@
 
 namespace semel::sqlite {
 
-// What became of one command.
+// The answer to one command.
 struct executed {
     answer said;
     change what = change::none;
@@ -27,15 +27,15 @@ class records {
 public:
     static result<std::unique_ptr<records>> prepare(connection& on, std::string_view prefix);
 
-    // A transaction has begun: what was known of the last one is forgotten.
+    // Call it when a transaction has begun: forgets everything that was read in the one before.
     void enter() { floor_.reset(); }
 
     // As apply() says, at `now`.
     [[nodiscard]] result<executed> execute(const record_id& id, const command& what,
                                            time_point now);
 
-    // The answer of a command that changes nothing, from reading alone; nothing if it does change
-    // something. Only for begin and lookup.
+    // The answer to a begin or lookup that changes nothing, found by reading. None if the command
+    // would change something.
     [[nodiscard]] result<std::optional<answer>> look(const record_id& id, const command& what,
                                                      time_point now);
 
