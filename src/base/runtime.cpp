@@ -18,7 +18,7 @@ namespace semel {
 
 namespace {
 
-// A thread that runs tasks in order, and all that are left when it is told to end.
+// A thread that runs tasks in order. At the end it runs all tasks that are left.
 class worker {
 public:
     worker() : thread_([this] { run(); }) {}

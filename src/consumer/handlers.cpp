@@ -32,7 +32,7 @@ void refuse_killer(const received& message, std::uint32_t attempts_max, handled&
     throw std::runtime_error(note.error);
 }
 
-// What the store says of itself, and not of the message: it is asked again until it is well.
+// A failure of the store, not of the message: the store is asked again until it works.
 bool is_of_the_store(errc code) {
     switch (code) {
     case errc::unavailable:

@@ -50,7 +50,7 @@ disposal dispose(const handled& of, const received& message, const consumer_opti
     case consumed::unavailable: return {.what = kind::again, .after = options.retry_first};
     case consumed::failed: break;
     }
-    // Failed without having been run: the record says that it never will be.
+    // The message failed without a run: its record says that it will never run.
     if (of.attempts == 0 || of.attempts >= options.attempts_max) {
         return {.what = kind::park, .error = of.error, .attempts = of.attempts};
     }

@@ -18,8 +18,8 @@ duration until(time_point then, time_point now) {
     return std::max(duration::zero(), then - now);
 }
 
-// What the begin has replaced, as far as the record that it left can tell: something that could be
-// run again, after one attempt fewer.
+// What the begin has replaced, as far as the record shows: a record that could be run again, with
+// one attempt fewer.
 std::shared_ptr<const record> replaced_by(const record& it) {
     if (it.attempts <= 1 || mutant(bug::adopted_forgets)) return nullptr;
     auto was = std::make_shared<record>(it);
@@ -80,7 +80,7 @@ begin_step begin_machine::on_reply(reply&& got, local_time now) {
 
 begin_step begin_machine::on_busy(reply&& got, local_time now) {
     const auto busy = std::get<answers::in_progress>(got.said);
-    // Our own earlier begin arrived after all: the record tells what it started.
+    // Our own earlier begin arrived after all: the record shows what the begin started.
     if (busy.holder.owner == options_.what.owner) return ask_lookup();
     if (now >= options_.wait_until) return begin_steps::answered{.with = std::move(got)};
     const local_time next = std::min(now + polls_.next(), options_.wait_until);

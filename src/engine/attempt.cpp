@@ -298,7 +298,7 @@ void attempt::close(ending::next then, raw_outcome&& with) {
     if (std::exchange(admitted_, false)) core_->leave();
 }
 
-// What followers hear of it: this attempt's own result is their replay.
+// The news for followers: this attempt's own result is their replay.
 raw_outcome attempt::told_of(const raw_outcome& with) const {
     raw_outcome told = with;
     told.thrown = nullptr;

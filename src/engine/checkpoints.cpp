@@ -34,8 +34,8 @@ failure too_many_steps() {
                 "a record keeps at most " + std::to_string(limits{}.checkpoints_max) + " steps"};
 }
 
-// Fenced off is not a failure of the store: it is reported as `stopped`, which nothing else here
-// is.
+// Fenced off is not a failure of the store. It is reported as `stopped`, a code that nothing else
+// here uses.
 result<void> step_answer(const reply& got) {
     if (std::holds_alternative<answers::stored>(got.said)) return {};
     if (std::holds_alternative<answers::over_limit>(got.said)) return too_many_steps();

@@ -22,7 +22,7 @@ raw_outcome busy(const flight& with, local_time now) {
     return {.kind = outcome_kind::in_progress, .retry_after = stay_away(with, now)};
 }
 
-// Nothing is known of the record, so nothing is said of it.
+// The record is unknown, so the answer says nothing about it.
 raw_outcome not_answered(const flight& with) {
     failure why = with.trouble.value_or(
         failure{.code = errc::timed_out, .detail = "the store did not answer in time"});
@@ -75,7 +75,7 @@ flights::joined flights::join(attempt& who, local_time now) {
 
 // What the store would say of a live processing record with this content, without asking it.
 flights::joined flights::join_running(flight& with, attempt& who, local_time now) {
-    // The leader may hang for ever: only the store can tell whose the record is by now.
+    // The leader may hang: only the store knows who owns the record now.
     if (with.leader->has_lost_lease()) return {.as = role::alone};
     const bool differs = with.content && who.content() && *with.content != *who.content();
     if (differs && who.policy().mismatch == on_mismatch::refuse) {
@@ -124,7 +124,8 @@ template <class Stays> flights::followers flights::take_others(flight& from, Sta
     return taken;
 }
 
-// Who came after the answered question had left is told by a later one, or asks if there is none.
+// A follower that came after the answered question had left gets the answer to a later question, or
+// asks if there is none.
 flights::followers flights::take_impatient(flight& from, local_time heard_at) {
     return take_others(from,
                        [&](const auto& one) { return one->waits() || one->came_at() > heard_at; });

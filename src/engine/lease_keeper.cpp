@@ -136,7 +136,7 @@ void lease_keeper::tick(local_time planned) {
     if (next != local_time::max()) schedule(next);
 }
 
-// Collects what is due, marks what is lost, and tells when to look again.
+// Collects leases that are due, marks lost ones, and returns when to look again.
 local_time lease_keeper::look_at(shelf& on, local_time now, found& to) {
     local_time next = local_time::max();
     const std::lock_guard lock{on.mutex};

@@ -82,7 +82,7 @@ private:
         deliver(core, id_, std::move(what),
                 [self = shared_from_this(), kept = core.shared_from_this()](const auto& got) {
                     const bool there = got.has_value();
-                    // Else fenced off: another attempt has it by now.
+                    // Otherwise fenced off: another attempt has the record now.
                     const bool done = there && std::holds_alternative<answers::stored>(got->said);
                     self->strand_.post(
                         [self, kept, there, done] { self->on_given_back(*kept, there, done); });

@@ -115,7 +115,7 @@ ending end(detail::answered_end&& done, const plan& what, const answers::started
 
 ending end(retry_later_verdict&& later, const plan& what, const answers::started& started,
            std::string&&) {
-    // The work has run: what it says is taken as far as it makes sense, not refused.
+    // The work has run, so its verdict is not refused: the parts that make sense are taken.
     later.error = bounded(std::move(later.error));
     later.delay = std::clamp(later.delay, duration::zero(), limits{}.duration_max);
     raw_outcome own{.kind = outcome_kind::failed,
@@ -222,7 +222,8 @@ raw_outcome winners(const answers::fenced_off& fenced, const plan& what, time_po
                 .attempt = it.attempts};
     case record_state::failed_retryable:
         if (record_parts::used_up(it)) break;
-        // As a begin says it: the request may still succeed, so its caller comes again.
+        // The same answer as a begin's: the request may still succeed, so its caller should ask
+        // again.
         return {.kind = outcome_kind::in_progress,
                 .retry_after = left(it.retry_after, now),
                 .by = {.fence = it.holder.fence},

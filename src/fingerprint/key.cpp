@@ -21,7 +21,8 @@ void append_escaped(std::string& out, std::string_view text, char separator) {
     }
 }
 
-// The readable form always holds its separator and this one never does, so they cannot meet.
+// The readable form always holds its separator and this one never does, so the two forms never give
+// the same key.
 std::string within_limit(std::string readable) {
     if (readable.size() <= derived_key_bytes_max) return readable;
     return "sha256-" + detail::sha256({readable}).hex();

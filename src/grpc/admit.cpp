@@ -21,7 +21,7 @@ failure wrong(const std::string& method, std::string why) {
     return {.code = errc::invalid_argument, .detail = "method '" + method + "': " + std::move(why)};
 }
 
-// None if no generated code knows it.
+// None if no generated code has this message.
 const pb::Descriptor* request_type(std::string name) {
     std::replace(name.begin(), name.end(), '/', '.');
     const auto* method = pb::DescriptorPool::generated_pool()->FindMethodByName(name);
@@ -49,7 +49,7 @@ std::variant<std::string, ::grpc::Status> tenant_for(const guard_options& rules,
     return std::get<std::string>(std::move(tenant));
 }
 
-// A waiting repeat leaves in time to tell its caller that the first is still at work.
+// A waiting repeat ends in time to answer its caller that the first call is still running.
 duration waiting_time(const method_policy& how, const ::grpc::ServerContextBase& context) {
     const auto left = context.deadline() - std::chrono::system_clock::now();
     if (left > how.wait_max) return how.wait_max;

@@ -28,7 +28,7 @@ std::optional<int> status_in(std::string_view error) {
     return static_cast<int>(*status);
 }
 
-// What they say is about this record. A service that has records of its own says it about others.
+// These headers are about this record. A service with records of its own sets them about others.
 constexpr std::array<std::string_view, 4> own_words = {
     "Idempotent-Replayed", "Idempotency-Expires", "Idempotency-Stored", "Idempotency-Protected"};
 

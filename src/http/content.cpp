@@ -15,7 +15,7 @@ fingerprint json_digest(std::string_view body, const content_options& options) {
     return fingerprint::json(body, how);
 }
 
-// Named by how the body was read, so that two readings never meet.
+// Named by how the body was read, so that two readings never have the same fingerprint.
 void add_body(fingerprint_builder& parts, std::string_view body, body_kind kind,
               const std::string* boundary, const content_options& options) {
     const digest_options secret{.secret = options.secret};

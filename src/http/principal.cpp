@@ -18,7 +18,7 @@ bool is_cookie(std::string_view name) {
     return equal_ignoring_case(name.substr(0, cookie_prefix.size()), cookie_prefix);
 }
 
-// Both return how many values there were. An empty value says nothing about who sent it.
+// Both return how many values there were. An empty value does not identify a sender.
 
 std::size_t add_header(fingerprint_builder& to, std::string_view name, const header_list& headers) {
     std::size_t found = 0;

@@ -23,7 +23,7 @@ bool is_id(std::string_view text) {
 std::string_view trace_of(const header_list& headers) {
     constexpr std::size_t length = 2 + 1 + trace_digits + 1 + parent_digits + 1 + 2;
     const std::string* const found = headers.find("traceparent");
-    // Of two lines either may be a stranger's.
+    // If there are two lines, an untrusted client may have sent one of them.
     if (found == nullptr || headers.count("traceparent") != 1) return {};
     const std::string_view text = *found;
     if (text.size() < length || (text.size() > length && text[length] != '-')) return {};

@@ -75,7 +75,7 @@ void append_escaped(std::string& line, std::string_view text) {
     }
 }
 
-// Bare where a reader cannot take it for something else.
+// Without quotes if a reader cannot take the value for something else.
 void append_pretty_text(std::string& line, std::string_view text) {
     const auto plain = [](char one) {
         return one > ' ' && one < '\x7F' && one != '"' && one != '=';

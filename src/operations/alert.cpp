@@ -108,7 +108,7 @@ std::vector<alert> rate_alerts::look(const traffic& now) {
     return made;
 }
 
-// Tells of changes only.
+// Reports changes only.
 void rate_alerts::judge(std::vector<alert>& to, alert found, bool over) {
     const auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(found.kind));
     const bool was = (firing_ & bit) != 0;

@@ -266,7 +266,7 @@ private:
         if (batch.empty()) return false;
         --on.careful;
         message& one = batch.front();
-        // A blocked key is tried for ever, and has many attempts if the sink was away for long.
+        // A blocked key is tried without end, and has many attempts if the sink was away for long.
         const bool bounded = options().on_failure != key_policy::block;
         if (bounded && one.attempts >= options().retry.attempts_max) {
             judge(on, one,

@@ -13,8 +13,8 @@ namespace {
 // Enough for an operator, and little beside the event itself.
 constexpr std::size_t error_bytes_max = 2'048;
 
-// A sink may answer with all that it was told. What the table cannot take would never be settled,
-// nor what was delivered beside it.
+// A sink's error may be any text. If the table could not take the text, neither this row nor the
+// rows delivered beside it would ever be settled.
 void shorten(std::string& error) {
     if (error.size() > error_bytes_max) error.resize(error_bytes_max);
 }

@@ -17,7 +17,7 @@
 
 namespace semel {
 
-// A queued job and who waits for it: a completion (then the lane owns the ticket), or a thread that
+// A queued job. Either a completion waits for it (then the lane owns the ticket), or a thread that
 // sleeps in a room.
 struct batch_lane::ticket {
     job it;
@@ -97,7 +97,7 @@ batch_lane::~batch_lane() {
     SEMEL_ASSERT(empty());
 }
 
-// Who is not admitted has its answer.
+// A job that is not admitted has its answer.
 bool batch_lane::admit(ticket& one) {
     if (closed_) {
         one.it.answer = stopped();
@@ -277,7 +277,8 @@ void batch_lane::lead(std::unique_lock<std::mutex>& lock) {
     lock.lock();
 }
 
-// An exception must not leave: no caller would lead this lane again, and all would wait for ever.
+// No exception may leave this function: otherwise no caller would lead this lane again, and all
+// callers would hang.
 void batch_lane::execute(std::span<ticket* const> batch) {
     try {
         std::vector<job*> jobs;
@@ -316,7 +317,8 @@ void batch_lane::gather(std::unique_lock<std::mutex>& lock) {
     returning_ = 0;
 }
 
-// The lane is idle and something may wait: a seated caller leads next, else the lane's own thread.
+// The lane is idle and a command may wait: a seated caller leads next, or else the lane's own
+// thread.
 void batch_lane::pass_on() {
     if (empty()) {
         if (closing_) wake_();

@@ -14,7 +14,7 @@ using entry_kind = front_entry::kind;
 
 // A token outlives the question to the truth it was drawn for.
 constexpr duration token_life = std::chrono::seconds{30};
-// The front does not know the time of a test: everything lives on, but not for ever.
+// The front does not know the time of a test: its entries live longer, but they do expire.
 constexpr duration test_life = std::chrono::hours{24};
 
 template <class... Kinds> bool is_one_of(const answer& said) {

@@ -13,10 +13,11 @@ namespace semel {
 
 namespace {
 
-// What the truth's clock says, carried on by this machine's.
+// The time of the truth's clock, continued with this machine's clock.
 class borrowed_clock {
 public:
-    // `sent` is before the truth has read its clock, so what is said later is never too early.
+    // `sent` lies before the moment when the truth read its clock, so later times are never too
+    // early.
     void learn(time_point now, local_time sent) {
         ahead_ = now.time_since_epoch().count() - sent.time_since_epoch().count();
         learnt_ = sent.time_since_epoch().count();
@@ -132,7 +133,7 @@ public:
 
     [[nodiscard]] store_traits traits() const override { return truth_->traits(); }
 
-    // The front hears of ends that were told to it, the truth of all.
+    // The front knows the ends that were sent to it, the truth knows all of them.
     [[nodiscard]] std::unique_ptr<record_watch> watch(const record_id& id,
                                                       unique_function<void()> news) override {
         if (home_.left()) return nullptr;
@@ -174,7 +175,7 @@ private:
         };
     }
 
-    // What to tell the front, if anything.
+    // The command for the front, if it needs one.
     std::optional<front_command> learn(tier_lesson& lesson, const result<reply>& got,
                                        const question& asked) {
         if (got && !asked.now) clock_.learn(got->now, asked.sent);

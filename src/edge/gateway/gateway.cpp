@@ -48,7 +48,8 @@ private:
     const std::shared_ptr<gateway_state> of_; // shared by all exchanges
 };
 
-// What a client may not hide behind Connection: what says whose request it is, and which.
+// Headers that a client may not strip by naming them in Connection: those that identify the client
+// and the request.
 std::vector<std::string> vital_headers(const http::gate_options& gate) {
     std::vector<std::string> names;
     for (const http::route& one : gate.routes) {

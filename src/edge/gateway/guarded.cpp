@@ -86,8 +86,8 @@ void guarded::claim() {
         });
 }
 
-// The engine holds this exchange, and the fetch holds the engine's `done`: were it kept here, an
-// exchange whose connection is dropped would keep itself and its attempt alive for ever.
+// The engine holds this exchange, and the fetch holds the engine's `done`. If the exchange kept the
+// fetch, an exchange whose connection is dropped would keep itself and its attempt alive.
 void guarded::execute(std::uint32_t attempt, work_done done) {
     attempt_ = attempt;
     pass_on_once(equal_requests::under::record,
@@ -157,7 +157,8 @@ http::settled guarded::settled_of(std::variant<fetched, upstream_failure>&& came
     auto& whole = std::get<fetched>(came);
     answer_share_ = std::move(whole.share);
     if (!whole.cut) return http::settle(call_, http::full_answer{.got = std::move(whole.got)});
-    // More than any record may hold: what is kept says that it was executed, and how it ended.
+    // The answer is larger than a record may be. The record only says that the request was
+    // executed, and how it ended.
     const int status = whole.got.status;
     whole.got.body.assign(call_.how->policy.result_bytes_max + 1, ' ');
     http::settled made = http::settle(call_, http::full_answer{.got = std::move(whole.got)});
@@ -193,7 +194,7 @@ void guarded::on_outcome(raw_outcome outcome) {
     answer(http::answer_for(call_, outcome, std::move(own_)));
 }
 
-// The store is away and the route says to go on without it.
+// The store is away, and the route goes on without it.
 void guarded::bypass() {
     gateway_->under_way.add();
     pass_on_once(equal_requests::under::nothing, [self = shared_from_this()](http::settled made) {

@@ -8,7 +8,7 @@ namespace {
 
 using clock = byte_budget::clock;
 
-// Bytes per second since it began. The first moment says nothing about a rate.
+// Bytes per second since the body began. In the first moment there is no rate.
 double rate_of(const byte_budget::body& one, std::size_t bytes, clock::time_point now) {
     const std::chrono::duration<double> age = now - one.since;
     return static_cast<double>(bytes) / std::max(age.count(), 0.001);

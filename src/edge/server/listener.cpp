@@ -23,7 +23,7 @@ failure cannot_listen(const host_port& at, const error_code& why) {
     return {.code = errc::invalid_argument, .detail = what + why.message()};
 }
 
-// The one place where the server says no without a word: for a client there is nothing to read it.
+// The only place where the server refuses without an answer: it reads nothing from this client.
 void turn_away(tcp::socket& socket) {
     error_code ignored;
     socket.close(ignored);

@@ -84,7 +84,7 @@ private:
         try {
             answers(std::move(what), std::move(answer));
         } catch (...) {
-            // The reply went with the stack, and its destructor has said 500.
+            // The reply was destroyed with the stack, and its destructor has answered 500.
         }
     }
 

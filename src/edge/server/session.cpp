@@ -234,7 +234,7 @@ void session::refuse_overload() {
 void session::want_piece() {
     wanted_ = wanted::piece;
     in_.consume(std::exchange(piece_used_, 0));
-    // While a piece was being passed on it was not the client who let others wait.
+    // While a piece was being passed on, the client was not the reason for the wait.
     const auto now = clock::now();
     body_since_ = streamed_ == 0 ? now : body_since_ + (now - piece_given_at_);
     take_piece();

@@ -77,7 +77,7 @@ void worker::stop() {
     writers_.clear();
 }
 
-// What is destroyed with the context may want to post to it, and is turned away.
+// Objects that are destroyed with the context may post to it. These posts are refused.
 void worker::end() {
     ticker_.reset();
     guard_.reset();

@@ -41,7 +41,7 @@ std::string text_of(const jsPubAckErr& why, std::string_view subject) {
     return "nats: " + std::string{text};
 }
 
-// What the server has said of each message, by its id. Written by a thread of libnats.
+// The server's answers by the id of the message. A thread of libnats writes them.
 class verdicts {
 public:
     // `why` is null for what it has taken.
@@ -143,7 +143,7 @@ private:
         }
     }
 
-    // Delivered is only what the server has said so of: silence is not consent.
+    // A message is delivered only if the server has confirmed it. No answer is no confirmation.
     void deliver_wave() {
         static_cast<void>(said_.take());
         std::erase_if(wave_, [&](std::size_t i) { return !publish(batch_[i].event, answers_[i]); });
@@ -163,7 +163,7 @@ private:
         on_.close();
     }
 
-    // False: it has not left, and the answer says why.
+    // False: the message has not left, and the answer says why.
     bool publish(const event& what, delivery& answer) {
         // An earlier wave may have used up the time, or left the connection.
         if (js_ == nullptr || local_clock::now() >= deadline_) {
@@ -212,7 +212,7 @@ private:
         jsPubOptions_Init(&options);
         while (true) {
             options.MaxWait = std::min(left_ms(), look_every_ms);
-            // It counts a message as answered a moment before it says how.
+            // libnats counts a message as answered a moment before it reports the answer.
             const bool done = js_PublishAsyncComplete(js_.get(), &options) == NATS_OK;
             if (done && said_.count() >= wave_.size()) return true;
             if (!on_.alive() || local_clock::now() >= deadline_) return false;

@@ -69,7 +69,7 @@ result<void> webhook_lane::connect() {
 std::optional<webhook_lane::ended> webhook_lane::go_on(local_time now) {
     const bool sent_before = !sending();
     if (auto end = send()) return end;
-    // Just sent: the answer takes a while, and poll() will tell.
+    // The request was just sent. The answer takes a while, and poll() reports it.
     if (sent_before || sending()) {
         if (auto end = receive()) return end;
     }
@@ -153,8 +153,8 @@ webhook_lane::ended webhook_lane::finish() {
         .got = webhook_answer{.status = head_->status, .retry_after = retry_after_, .body = body_}};
 }
 
-// An endpoint may close a connection just when it is used again. Nothing of an answer has come, and
-// the key makes a repeat harmless: once more, on a new connection.
+// An endpoint may close a connection just when it is used again. No byte of an answer has come, and
+// the key makes a repeat harmless, so the request is sent once more on a new connection.
 std::optional<webhook_lane::ended> webhook_lane::on_closed() {
     if (head_) {
         reader_.on_close();

@@ -115,7 +115,7 @@ stripe::purged stripe::purge_one(time_point now) {
     const auto hash = expiry_.take_due(now);
     if (!hash) return purged::nothing_due;
     const auto at = entries_.find(hinted{*hash, now});
-    // The record is gone, or a later hint knows about it.
+    // The record is gone, or a later hint is about it.
     if (at == entries_.end()) return purged::not_yet;
     entry& one = *at->record;
     const applied made =

@@ -114,12 +114,12 @@ connection::~connection() {
         return;
     }
     finish_connecting();
-    // A goodbye to a server that does not read would block.
+    // Closing properly would block if the server does not read.
     if (lost_ && connected_ != nullptr) ::shutdown(mysql_get_socket(it_), SHUT_RDWR);
     mysql_close(it_);
 }
 
-// The library cleans up only when it hears how the waiting ended.
+// The library cleans up only after it has been called with the end of the wait.
 void connection::finish_connecting() {
     while (pending_ != 0) {
         pending_ = mysql_real_connect_cont(&connected_, it_, MYSQL_WAIT_TIMEOUT);
@@ -143,7 +143,7 @@ result<connection::progress> connection::advance(local_time deadline) {
 void connection::guard_socket() {
     const int socket = static_cast<int>(mysql_get_socket(it_));
     const auto set = [&](int level, int name, unsigned value) {
-        // A local socket knows none of these.
+        // A local socket has none of these options.
         static_cast<void>(::setsockopt(socket, level, name, &value, sizeof value));
     };
     set(SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -173,7 +173,7 @@ int connection::wait(int asked, local_time deadline) {
         const auto left =
             std::chrono::ceil<std::chrono::milliseconds>(deadline - local_clock::now()).count();
         const int got = ::poll(&one, 1, static_cast<int>(std::clamp<long>(left, 0, 1'000'000)));
-        // Whatever is the matter with the socket, the library meets it and names it.
+        // If the socket has failed, the library's next call finds the error and names it.
         if (got > 0 || (got < 0 && errno != EINTR)) return asked & ~MYSQL_WAIT_TIMEOUT;
         if (local_clock::now() >= deadline) return MYSQL_WAIT_TIMEOUT;
     }
@@ -189,8 +189,9 @@ void connection::await(local_time deadline, const Start& start, const Continue& 
     }
 }
 
-// A server that was restarted has closed the connection, and nothing has been sent yet. What it
-// says unasked is that it goes; under TLS it may also be a ticket for the next session.
+// A server that was restarted has closed the connection, and nothing has been sent yet. Bytes that
+// come unasked mean that the server closes; under TLS they may also be a ticket for the next
+// session.
 bool connection::went_away_while_idle() const {
     char first = 0;
     const auto got =
@@ -267,7 +268,8 @@ failure connection::failed(const script& what, std::size_t done) {
     if (what.what == script::writes::at_commit && done < what.before_commit) doubt = false;
     if (what.in_transaction) roll_back();
     failure why = failure_of({code, words}, doubt ? ending::unknown : ending::rolled_back);
-    // The victim of a deadlock that has skipped locked rows is told so no earlier than here.
+    // If a statement that skips locked rows was the victim of a deadlock, the server reports it
+    // only here.
     if (code == number::commit_failed && !doubt) why.code = errc::conflict;
     return why;
 }

@@ -77,7 +77,7 @@ std::string with_prefix(std::string_view sql, std::string_view prefix) {
     }
 }
 
-// No capitals: on some machines the server tells them apart, on others it does not.
+// Capitals are not allowed: on some machines the server distinguishes them, on others it does not.
 bool valid_prefix(std::string_view prefix) {
     if (prefix.empty() || prefix.size() > prefix_bytes_max || is_digit(prefix.front()))
         return false;

@@ -44,7 +44,7 @@ std::string insert_text(std::span<const stored_event> all, const std::string& he
     return made;
 }
 
-// In order, so that two who touch the same rows do so in the same order.
+// Sorted, so that two relays touch the same rows in the same order.
 std::string id_list(std::span<const std::int64_t> ids) {
     std::vector<std::int64_t> sorted{ids.begin(), ids.end()};
     std::sort(sorted.begin(), sorted.end());

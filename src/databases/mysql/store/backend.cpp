@@ -81,7 +81,7 @@ void look_first(std::span<pending* const> group) {
     }
 }
 
-// A command that has had its turns is answered; the rest goes on.
+// A command that has used up its rounds is answered. The others go on.
 void count_turns(std::span<pending* const> group) {
     for (pending* one : group) {
         if (unanswered(one) && ++one->turns >= turns_max) fail(*one, outrun());
@@ -136,7 +136,7 @@ void backend::run(std::span<pending* const> group, haste how, local_time deadlin
     }
 }
 
-// MySQL waits for a lock at least a second; but it says at once whether there is one.
+// MySQL waits for a lock for at least a second, but it can say at once whether a row is locked.
 result<void> backend::go(connection& on, std::span<pending* const> group, haste how,
                          local_time deadline) {
     const bool alone = how == haste::brief || how == haste::last;

@@ -98,8 +98,8 @@ result<void> rounds::go(connection& on, std::span<pending* const> group, duratio
     return {};
 }
 
-// Most callers come alone, or nearly so: what they pay for is not the rows but the statements. And
-// a server reads a long INSERT also where it does not come to it.
+// Most batches have one command or a few, and their cost is in the statements, not in the rows. The
+// server also parses a long INSERT that it does not execute.
 void rounds::choose_way(std::span<pending* const> group, duration lock_wait) {
     way_ = way::any;
     if (!texts_.has_compound() || lock_wait > duration{}) return;
@@ -201,7 +201,7 @@ void rounds::send_renew(pending& one, const commands::renew& what) {
     send_look(one);
 }
 
-// Commands that are about checkpoints want to see them at once, others when there are any.
+// Commands about checkpoints read them at once, other commands only if the record has some.
 void rounds::send_look(pending& one) {
     if (std::holds_alternative<commands::checkpoint>(one.of->what)) one.wants_checkpoints = true;
     load_.add(one);
@@ -246,7 +246,8 @@ void rounds::plan(duration lock_wait) {
     if (way_ == way::one_complete) return add_writer(texts_.complete_alone(complete_.rows));
     if (way_ == way::one_new) return add_writer(texts_.begin_alone(insert_.rows));
     if (way_ == way::any) add_silent(texts_.clock());
-    // Before any record: so those who remove something wait for each other in one place only.
+    // Before any record, so that transactions that remove something wait for each other in one
+    // place only.
     if (highest_erased_ > 0) add_writer(texts_.raise_floor(highest_erased_));
     plan_update(complete_update(), complete_);
     plan_update(fail_update(), fail_);
@@ -297,8 +298,8 @@ std::string rounds::load_text() const {
                        steps ? statement_texts::with::checkpoints : statement_texts::with::columns);
 }
 
-// Inserting first is cheaper for new keys, looking first for repeats, which then lock nothing; both
-// orders are right for both. A command that has met a lock looks first.
+// Inserting first is cheaper for new keys. Looking first is cheaper for repeats, which then lock
+// nothing. Both orders are correct for both. A command that has found a lock looks first.
 void rounds::plan_look(duration lock_wait) {
     if (load_.who.empty()) return;
     if (insert_.who.empty()) return add_rows(load_text());
@@ -312,7 +313,7 @@ void rounds::plan_look(duration lock_wait) {
     ++writers_;
 }
 
-// The look tells by their versions which are new; if all are, there is nothing to look for.
+// The look shows by their versions which rows are new. If all are new, no look is needed.
 void rounds::plan_insert_then_look() {
     add_writer(texts_.insert(insert_.rows));
     floor_text_ = texts_.floor();

@@ -1,4 +1,4 @@
-// What the server has said to a round, and what becomes of each command.
+// Reads the server's answers to a round, and decides about each command.
 #include "databases/mysql/store/rounds.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ id_view view(const record_id& id) {
 
 } // namespace
 
-// The look, if there was one, what was inserted, if that was said, and the times.
+// The rows of the look and of the inserts, if there were any, and the times.
 void rounds::take(std::span<rows> got, const tally& last) {
     if (way_ == way::only_look) return take_expected(got.front());
     if (way_ == way::one_new) return take_begun(got.front());
@@ -108,7 +108,7 @@ void rounds::take_found(const counted& it, std::uint64_t found) {
     writes_ += found;
     if (it.saved != nullptr) return take_saved(*it.saved, found);
     if (it.of != &renew_) return take_settled(*it.of, found);
-    // How long they are renewed, the look tells.
+    // The look returns the new end of each lease.
     for (pending* one : renew_.who) one->renewed = found == renew_.who.size();
 }
 
@@ -127,8 +127,8 @@ std::size_t rounds::place_of_new(std::int64_t version) const {
     return static_cast<std::size_t>(version - first_version_);
 }
 
-// The statement does not say which rows it found, only how many. If one is missing, all look again:
-// apply() knows a completion that has been stored by the same claim before.
+// The statement returns how many rows it found, but not which. If a row is missing, all commands
+// look again: apply() recognises a completion that the same claim has stored before.
 void rounds::take_settled(const batch& of, std::uint64_t found) {
     const bool all = found == of.who.size();
     for (pending* one : of.who) {

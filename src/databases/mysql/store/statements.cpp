@@ -129,8 +129,8 @@ const batch_update& fail_update() {
     return made;
 }
 
-// In one table assignments take effect from left to right: due_at then meets the new lease_until,
-// which gives the same.
+// With one table, assignments take effect from left to right: due_at then uses the new lease_until,
+// with the same result.
 const batch_update& renew_update() {
     static const batch_update made{.names = {"now", "fence", "owner", "lease"},
                                    .changes =
@@ -187,8 +187,8 @@ statement_texts::statement_texts(std::string_view prefix, mysql_dialect dialect)
         briefly_ = "SET STATEMENT innodb_lock_wait_timeout=1 FOR ";
     }
     floor_ = "(SELECT value FROM " + meta_ + " WHERE name='fence_floor')";
-    // IGNORE is about keys that are there; what else it would pass over cannot happen: sizes are
-    // checked before, and every column is given what it can hold.
+    // IGNORE is meant for keys that exist. Other errors that it would hide cannot happen: sizes are
+    // checked before, and every column gets a value that it can hold.
     insert_head_ = "INSERT IGNORE INTO " + record_ +
                    " (tenant,operation,`key`,version,fence,owner,lease_until,due_at,begun_at,"
                    "created_at,updated_at,on_lease_expiry,attempts_max,grace,processing_max,"
@@ -378,7 +378,8 @@ std::string statement_texts::raise_floor(std::uint64_t at_least) const {
 
 // ---- sweeps -------------------------------------------------------------------------------------
 
-// Joined, so that it goes by the keys: else it may walk the table and meet the locks of others.
+// A join, so that the server uses the keys: otherwise it may walk the table and wait for the locks
+// of others.
 std::string statement_texts::erase_all(const row_buffer& ids) const {
     return "DELETE r FROM (" + as_table(ids, id_cells) + ") q STRAIGHT_JOIN " + record_ +
            " r FORCE INDEX (PRIMARY) ON " + same_key("r");

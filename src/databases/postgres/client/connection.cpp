@@ -144,7 +144,7 @@ int connection::server_version() const {
 failure connection::cannot_connect() const {
     const std::string_view words = PQerrorMessage(it_);
     const std::string_view state = state_in(words);
-    // Where 42704 is about a setting, nothing of semel's was asked for yet.
+    // If 42704 is about a setting, nothing of semel was asked for yet.
     const bool about_options = state == "42704";
     failure why = failure_of(
         {.state = std::string{state}, .message = std::string{words}, .of_work = about_options},
@@ -205,7 +205,7 @@ result<void> connection::queue(std::span<const call> calls) {
             lengths_.push_back(static_cast<int>(value.size()));
         }
         formats_.assign(values_.size(), binary);
-        // Without the sync that follows, the server commits nothing of it.
+        // Without the sync that follows, the server commits none of these statements.
         if (PQsendQueryPrepared(it_, one.name.c_str(), static_cast<int>(values_.size()),
                                 values_.data(), lengths_.data(), formats_.data(), binary) == 0) {
             return give_up(libpq_failure(ending::rolled_back));

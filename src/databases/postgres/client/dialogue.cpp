@@ -102,12 +102,12 @@ task<result<void>> dialogue::drain() {
     co_return result<void>{};
 }
 
-// The results of running queries are not needed, and a COPY would wait for its data for ever.
+// The results of running queries are not needed, and a COPY would never stop waiting for its data.
 task<result<void>> dialogue::end_queries() {
     while (PQtransactionStatus(handle_) == PQTRANS_ACTIVE) {
         auto woke = woken::deadline;
         while (PQisBusy(handle_) != 0) {
-            // The server does not hear of it before it has all of the query.
+            // The server cannot cancel a query before it has received all of it.
             const int unsent = PQflush(handle_);
             if (unsent < 0) break;
             if (woke == woken::deadline) cancel(handle_);
@@ -163,7 +163,7 @@ task<bool> dialogue::connect_again(local_time deadline) {
         polling = PQresetPoll(handle_);
         if (polling == PGRES_POLLING_FAILED) co_return false;
     }
-    // One of several servers, perhaps: a standby may not have heard of the last commit yet.
+    // The URL may name several servers, and a standby may not have the last commit yet.
     const auto standby = co_await query("SELECT pg_is_in_recovery()", deadline);
     co_return standby && standby->bytes(0, 0) == "f";
 }

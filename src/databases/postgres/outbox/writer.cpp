@@ -24,7 +24,8 @@ failure refused(errc code, std::string detail) {
 }
 
 result<void> check_usable(PGconn* in) {
-    // libpq does not know how far the server is; without a transaction it is one up to the sync.
+    // libpq does not know which statements the server has executed. Without BEGIN, all statements
+    // up to the sync are one transaction.
     if (PQpipelineStatus(in) == PQ_PIPELINE_ON) return {};
     if (PQpipelineStatus(in) == PQ_PIPELINE_ABORTED) {
         return refused(errc::transaction_broken, "a statement in the pipeline has failed");

@@ -64,7 +64,7 @@ failure outrun() {
             .detail = "postgres: others kept changing this record"};
 }
 
-// A command that has had its turns is answered; the rest goes on.
+// A command that has used up its rounds is answered. The others go on.
 void count_turns(std::span<pending* const> group) {
     for (pending* one : group) {
         if (unanswered(one) && ++one->turns >= turns_max) fail(*one, outrun());

@@ -12,7 +12,8 @@ constexpr type owner = type::uuid;
 constexpr type version = type::xid;
 constexpr type place = type::tid;
 
-// Running records do not expire; that is said so that they are found in the order of their leases.
+// Running records do not expire. The condition is there so that the index in the order of leases is
+// used.
 std::string running() {
     return "state = 0 AND expires_at = 0";
 }

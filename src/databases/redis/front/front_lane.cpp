@@ -78,8 +78,8 @@ result<void> front_debts::pay_all(link& on) {
 
 // ---- the queue ----------------------------------------------------------------------------------
 
-// Who waits for it is a completion (then the lane owns the ticket), or a thread
-// that sleeps in a room.
+// Either a completion waits for it (then the lane owns the ticket), or a thread that sleeps in a
+// room.
 struct front_lane::ticket {
     front_task task;
     front_completion done = {};
@@ -128,7 +128,7 @@ void front_lane::submit(std::string key, front_command what, front_completion do
 
 result<front_sight> front_lane::call(std::string key, front_command what) {
     if (answering) {
-        // What must be told is told in its turn; what is not looked at is asked of the truth.
+        // Commands that write are queued. A look gets no answer, so the caller asks the truth.
         const bool looks = std::holds_alternative<fronts::look>(what);
         if (!looks) submit(std::move(key), std::move(what), [](const auto&) {});
         return not_waited();
@@ -196,7 +196,7 @@ void front_lane::take_batch() {
     }
 }
 
-// A seated caller leads next, else the lane's own thread.
+// A seated caller leads next, or else the lane's own thread.
 void front_lane::pass_on() {
     if (!queue_.empty() && queue_.front()->room != nullptr) {
         queue_.front()->room->wake_one();
@@ -237,7 +237,7 @@ result<void> front_lane::ask(std::span<ticket* const> batch) {
     if (debts_.any()) {
         if (auto paid = debts_.pay(on_); !paid) return paid;
     }
-    // A second time for scripts that the server did not know.
+    // Asks a second time if the server did not know a script.
     for (int round = 0; round < 2; ++round) {
         if (auto done = exchange(batch); !done) return done;
     }

@@ -37,7 +37,7 @@ public:
     // The lanes use the setting.
     ~redis_store() override { drain(); }
 
-    // Redis itself forgets what is past its time. Only a test's time it does not know.
+    // Redis itself removes expired records. Only the time of a test is unknown to it.
     result<sweep_report> sweep(const sweep_request& request) override {
         if (auto home = check_home(); !home) return std::move(home).error();
         if (!request.now) return sweep_report{};

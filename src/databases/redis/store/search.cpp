@@ -87,8 +87,8 @@ private:
         std::sort(got->ids.begin(), got->ids.end());
         got->ids.erase(std::unique(got->ids.begin(), got->ids.end()), got->ids.end());
         auto next = got->ids.begin();
-        // Else Redis has rearranged its table, and this SCAN is another one: again from its start,
-        // so that nothing is missed.
+        // Otherwise Redis has rearranged its table, and this SCAN is another one: the search starts
+        // again, so that no record is missed.
         if (at_.last && at_.to == got->cursor) {
             next = std::upper_bound(next, got->ids.end(), *at_.last);
         }

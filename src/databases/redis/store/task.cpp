@@ -15,12 +15,12 @@ namespace {
 using std::chrono::milliseconds;
 using ttl_type = std::optional<milliseconds>;
 
-// A record outlives its use a little: a repeated completion still finds its own, and a clock that
-// was set back a moment still meets the fence.
+// A record is kept a little longer than it is used: a repeated completion still finds its own
+// record, and after a clock was set back a moment the fence is still there.
 constexpr milliseconds linger = std::chrono::minutes{1};
 // What is small and carries only a fence stays longer.
 constexpr milliseconds fence_memory = std::chrono::hours{24};
-// Redis does not know the time of a test: everything lives on, but not for ever.
+// Redis does not know the time of a test: its entries live longer, but they do expire.
 constexpr milliseconds test_life = std::chrono::hours{24};
 
 constexpr std::int64_t audit_entries_max = 1'000; // per record, the newest

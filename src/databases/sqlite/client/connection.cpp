@@ -226,7 +226,7 @@ failure connection::fail(int code, phase when) {
                       when);
 }
 
-// SQLite tries again for reading only, and then knows only that the file is not there.
+// SQLite tries again for reading only, and then reports only that the file is missing.
 failure connection::cannot_open(int code) {
     if (options_.mode == open_mode::read_only) {
         failure why = fail(code, phase::open);

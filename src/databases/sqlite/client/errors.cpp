@@ -64,7 +64,7 @@ const meaning& meaning_of(int code) {
     return nameless;
 }
 
-// SQLite says "unable to open" for whatever open(2) refused.
+// SQLite reports "unable to open" for every error of open(2).
 int refined(const native_error& error) {
     if ((error.code & 0xff) != SQLITE_CANTOPEN) return error.code;
     switch (error.system) {

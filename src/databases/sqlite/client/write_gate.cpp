@@ -27,7 +27,7 @@ void write_gate::leave() {
         taken_ = false;
         return;
     }
-    // The gate stays taken: it goes straight to the one who waited longest.
+    // The gate stays taken: the caller that has waited longest gets it directly.
     waiter* const next = waiting_.front();
     waiting_.pop_front();
     next->admitted = true;

@@ -59,7 +59,7 @@ result<executed> records::execute(const record_id& id, const command& what, time
     return load_apply_save(id, what, now);
 }
 
-// The usual begin finds nothing: one statement, which says so if it was not the usual one.
+// A usual begin finds no record: one statement inserts it, and reports if there was one.
 result<std::optional<executed>> records::begin_new(const record_id& id, const commands::begin& what,
                                                    time_point now) {
     const auto lowest = floor();
