@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs a page of docs from its first block to its last, and compares what it shows. With --build the
-package of that build is installed below the reader's home, where pages for programs look for it.
+"""Runs a page of docs from its first block to its last, and compares what it shows. With --build
+the package of that build is installed below the reader's home, where programs of pages find it.
 
 usage: pages_test.py SEMEL PAGE [--build FOLDER] [--compiler FILE] [--flags TEXT]
 """
