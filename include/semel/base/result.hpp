@@ -5,6 +5,7 @@
 // SEMEL_ASSERT.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -74,8 +75,36 @@ private:
 
 [[noreturn]] void throw_failure(failure why);
 
+template <class T> class result;
+
+namespace detail {
+
+template <class T> inline constexpr bool is_result = false;
+template <class T> inline constexpr bool is_result<result<T>> = true;
+
+// The result of and_then(): what the function returns, which must be a result.
+template <class F, class... Args>
+using chained = std::remove_cvref_t<std::invoke_result_t<F, Args...>>;
+
+// result<U> of what `make` returns, also if that is void.
+template <class F, class... Args> auto wrapped(F&& make, Args&&... args) {
+    using made = std::remove_cvref_t<std::invoke_result_t<F, Args...>>;
+    if constexpr (std::is_void_v<made>) {
+        std::invoke(std::forward<F>(make), std::forward<Args>(args)...);
+        return result<void>{};
+    } else {
+        return result<made>{std::invoke(std::forward<F>(make), std::forward<Args>(args)...)};
+    }
+}
+
+} // namespace detail
+
 // A value or a failure, with std::expected's member names. Not an alias of it: a C++20 library and
 // a C++23 consumer would then disagree about the ABI.
+//
+// A plain value: copy and move it like T; use one object from one thread at a time. Taking the
+// value of a failure by `*` or `->`, or the error of a value, is a broken invariant and ends the
+// process. Only value() throws.
 template <class T> class [[nodiscard]] result {
 public:
     using value_type = T;
@@ -88,22 +117,68 @@ public:
     explicit operator bool() const noexcept { return has_value(); }
 
     // Precondition: has_value().
-    T& operator*() & { return *std::get_if<0>(&state_); }
-    const T& operator*() const& { return *std::get_if<0>(&state_); }
-    T&& operator*() && { return std::move(*std::get_if<0>(&state_)); }
-    T* operator->() { return std::get_if<0>(&state_); }
-    const T* operator->() const { return std::get_if<0>(&state_); }
+    T& operator*() & { return *held(); }
+    const T& operator*() const& { return *held(); }
+    T&& operator*() && { return std::move(*held()); }
+    T* operator->() { return held(); }
+    const T* operator->() const { return held(); }
 
     // Precondition: !has_value().
-    [[nodiscard]] const failure& error() const& { return *std::get_if<1>(&state_); }
-    [[nodiscard]] failure&& error() && { return std::move(*std::get_if<1>(&state_)); }
+    [[nodiscard]] const failure& error() const& {
+        SEMEL_ASSERT(!has_value());
+        return *std::get_if<1>(&state_);
+    }
+    [[nodiscard]] failure&& error() && {
+        SEMEL_ASSERT(!has_value());
+        return std::move(*std::get_if<1>(&state_));
+    }
 
     // Throws failure_error if there is no value.
     T& value() & { return check(), **this; }
     const T& value() const& { return check(), **this; }
     T&& value() && { return check(), *std::move(*this); }
 
+    // The value, or `other` if there is none.
+    template <class U> [[nodiscard]] T value_or(U&& other) const& {
+        return has_value() ? **this : static_cast<T>(std::forward<U>(other));
+    }
+    template <class U> [[nodiscard]] T value_or(U&& other) && {
+        return has_value() ? *std::move(*this) : static_cast<T>(std::forward<U>(other));
+    }
+
+    // Calls `next`, which returns a result, with the value. A failure is passed on, and `next` is
+    // not called.
+    template <class F> auto and_then(F&& next) const& -> detail::chained<F, const T&> {
+        static_assert(detail::is_result<detail::chained<F, const T&>>, "return a semel::result");
+        if (!has_value()) return error();
+        return std::invoke(std::forward<F>(next), **this);
+    }
+    template <class F> auto and_then(F&& next) && -> detail::chained<F, T&&> {
+        static_assert(detail::is_result<detail::chained<F, T&&>>, "return a semel::result");
+        if (!has_value()) return std::move(*this).error();
+        return std::invoke(std::forward<F>(next), *std::move(*this));
+    }
+
+    // The same with a function that cannot fail: the result has what `make` returns.
+    template <class F> auto transform(F&& make) const& {
+        using made = decltype(detail::wrapped(std::forward<F>(make), **this));
+        return has_value() ? detail::wrapped(std::forward<F>(make), **this) : made{error()};
+    }
+    template <class F> auto transform(F&& make) && {
+        using made = decltype(detail::wrapped(std::forward<F>(make), *std::move(*this)));
+        if (!has_value()) return made{std::move(*this).error()};
+        return detail::wrapped(std::forward<F>(make), *std::move(*this));
+    }
+
 private:
+    T* held() {
+        SEMEL_ASSERT(has_value());
+        return std::get_if<0>(&state_);
+    }
+    const T* held() const {
+        SEMEL_ASSERT(has_value());
+        return std::get_if<0>(&state_);
+    }
     void check() const {
         if (!has_value()) throw_failure(error());
     }
@@ -111,6 +186,7 @@ private:
     std::variant<T, failure> state_;
 };
 
+// Success, or a failure.
 template <> class [[nodiscard]] result<void> {
 public:
     using value_type = void;
@@ -120,10 +196,29 @@ public:
 
     [[nodiscard]] bool has_value() const noexcept { return !why_.has_value(); }
     explicit operator bool() const noexcept { return has_value(); }
-    [[nodiscard]] const failure& error() const& { return *why_; }
-    [[nodiscard]] failure&& error() && { return std::move(*why_); }
+    // Precondition: !has_value().
+    [[nodiscard]] const failure& error() const& {
+        SEMEL_ASSERT(!has_value());
+        return *why_;
+    }
+    [[nodiscard]] failure&& error() && {
+        SEMEL_ASSERT(!has_value());
+        return std::move(*why_);
+    }
+    // Throws failure_error if the call failed.
     void value() const {
         if (why_) throw_failure(*why_);
+    }
+
+    // As above; the functions take no argument.
+    template <class F> auto and_then(F&& next) const -> detail::chained<F> {
+        static_assert(detail::is_result<detail::chained<F>>, "return a semel::result");
+        if (!has_value()) return error();
+        return std::invoke(std::forward<F>(next));
+    }
+    template <class F> auto transform(F&& make) const {
+        using made = decltype(detail::wrapped(std::forward<F>(make)));
+        return has_value() ? detail::wrapped(std::forward<F>(make)) : made{error()};
     }
 
 private:

@@ -62,6 +62,81 @@ TEST(Result, ArrowReachesTheValue) {
     EXPECT_EQ(got->size(), 5U);
 }
 
+TEST(Result, ValueOrTakesTheOtherValueOnlyForAFailure) {
+    EXPECT_EQ(result<int>{7}.value_or(8), 7);
+    EXPECT_EQ(result<int>{lost()}.value_or(8), 8);
+}
+
+TEST(Result, ValueOrMovesOutOfATemporary) {
+    auto got = result<std::unique_ptr<int>>{std::make_unique<int>(7)}.value_or(nullptr);
+
+    ASSERT_TRUE(got);
+    EXPECT_EQ(*got, 7);
+}
+
+TEST(Result, AndThenGoesOnWithTheValue) {
+    const result<int> got = 7;
+
+    const result<std::string> then =
+        got.and_then([](int value) { return result<std::string>{std::to_string(value)}; });
+
+    EXPECT_EQ(then.value(), "7");
+}
+
+TEST(Result, AndThenPassesAFailureOn) {
+    const auto then = result<int>{lost()}.and_then([](int) -> result<std::string> {
+        ADD_FAILURE() << "was called";
+        return std::string{};
+    });
+
+    EXPECT_EQ(then.error().detail, "connection reset");
+    EXPECT_EQ(then.error().possible, effect::unknown);
+}
+
+TEST(Result, AndThenGivesTheFailureOfItsFunction) {
+    const auto then = result<int>{7}.and_then([](int) { return result<void>{lost()}; });
+
+    EXPECT_EQ(then.error().code, errc::unavailable);
+}
+
+TEST(Result, TransformWrapsWhatTheFunctionReturns) {
+    const result<std::size_t> size =
+        result<std::string>{"seven"}.transform([](const std::string& text) { return text.size(); });
+    const result<int> sum = result<void>{}.transform([] { return 7; });
+
+    EXPECT_EQ(size.value(), 5U);
+    EXPECT_EQ(sum.value(), 7);
+}
+
+TEST(Result, TransformOfAFailureKeepsIt) {
+    int calls = 0;
+
+    const result<void> got = result<int>{lost()}.transform([&](int) { ++calls; });
+
+    EXPECT_EQ(got.error().code, errc::unavailable);
+    EXPECT_EQ(calls, 0);
+}
+
+TEST(Result, TransformMovesOutOfATemporary) {
+    const auto got = result<std::unique_ptr<int>>{std::make_unique<int>(7)}.transform(
+        [](std::unique_ptr<int>&& value) { return *value; });
+
+    EXPECT_EQ(got.value(), 7);
+}
+
+TEST(Result, TheValueOfAFailureEndsTheProcess) {
+    const result<int> failed = lost();
+    const result<std::string> no_text = lost();
+
+    EXPECT_DEATH((void)*failed, "has_value");
+    EXPECT_DEATH((void)no_text->size(), "has_value");
+}
+
+TEST(Result, TheErrorOfAValueEndsTheProcess) {
+    EXPECT_DEATH((void)result<int>{7}.error(), "has_value");
+    EXPECT_DEATH((void)result<void>{}.error(), "has_value");
+}
+
 TEST(Result, OfVoidSucceedsByDefault) {
     const result<void> got;
 
