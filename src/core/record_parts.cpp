@@ -61,7 +61,7 @@ void clear_end(record& it) {
 
 void settle(record& after, commands::resolve::committed&& verdict) {
     after.state = record_state::succeeded;
-    after.result = std::move(verdict.result);
+    after.result = *std::move(verdict.result);
     after.checkpoints.clear();
 }
 

@@ -170,7 +170,6 @@ reconcile_pass::asked reconcile_pass::judge(const found_record& one, const recon
                            .actor = options_.actor,
                            .reason = "probe"};
     if (auto* yes = std::get_if<probes::committed>(&said)) {
-        seal(yes->result);
         what.verdict = commands::resolve::committed{std::move(yes->result)};
         conclusive = true;
         return store_verdict(one, std::move(what), report_.committed);

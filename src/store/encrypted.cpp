@@ -96,7 +96,9 @@ private:
         } else if (auto* resolve = std::get_if<commands::resolve>(&what)) {
             using committed = commands::resolve::committed;
             if (auto* said = std::get_if<committed>(&resolve->verdict)) {
-                close(id, maker::verdict, resolve->expected_fence, said->result);
+                stored_result plain = *std::move(said->result);
+                close(id, maker::verdict, resolve->expected_fence, plain);
+                said->result = std::move(plain);
             }
         } else if (auto* step = std::get_if<commands::checkpoint>(&what)) {
             close(id, step->step);

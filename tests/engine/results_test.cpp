@@ -145,12 +145,13 @@ TEST_P(Results, NeitherReplaysNorRunsAgainWhatCannotBeDecoded) {
 
 TEST_P(Results, NeitherReplaysNorRunsAgainWhatFailsItsChecksum) {
     auto& engine = open();
-    (void)engine.execute<void>(order("k"), []() -> verdict<void> { return unknown(); });
-    const auto fence = stored(order("k"))->holder.fence;
-    commands::resolve::committed broken{.result = {.body = "bytes", .checksum = 1}};
-    const commands::resolve verdict{
-        .expected_fence = fence, .verdict = broken, .retention = 1h, .actor = "test"};
-    ASSERT_TRUE(engine.records().call(id_of(order("k")), verdict));
+    const commands::begin begin{.owner = {.high = 1, .low = 1}, .lease = 1h};
+    const auto begun = engine.records().call(id_of(order("k")), begin);
+    ASSERT_TRUE(begun);
+    const commands::complete broken{.by = std::get<answers::started>(begun->said).by,
+                                    .result = {.body = "bytes", .checksum = 1},
+                                    .retention = 1h};
+    ASSERT_TRUE(engine.records().call(id_of(order("k")), broken));
 
     const auto out = engine.execute<std::string>(order("k"), never);
 

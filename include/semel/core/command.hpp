@@ -70,7 +70,7 @@ struct checkpoint {
 // decision: each draws a fence of its own, so the fence says which one is meant. Audited.
 struct resolve {
     struct committed {
-        stored_result result = {};
+        sealed_result result = {};
     };
     struct not_executed {};
     struct failed {

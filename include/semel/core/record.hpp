@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "semel/base/time.hpp"
@@ -72,6 +73,21 @@ struct stored_result {
 // Sets the checksum; holds(result) tells whether it still fits.
 void seal(stored_result& result);
 [[nodiscard]] bool holds(const stored_result& result);
+
+// A result whose checksum fits. Making one from a stored_result seals it; only its holder can take
+// it out again. Plain value.
+class sealed_result {
+public:
+    sealed_result() : sealed_result(stored_result{}) {}
+    sealed_result(stored_result what) : it_(std::move(what)) { seal(it_); }
+
+    const stored_result& operator*() const& { return it_; }
+    stored_result&& operator*() && { return std::move(it_); }
+    const stored_result* operator->() const { return &it_; }
+
+private:
+    stored_result it_;
+};
 
 // A named step whose result is kept inside a running record.
 struct checkpoint {

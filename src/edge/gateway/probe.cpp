@@ -48,7 +48,6 @@ http::response committed_answer(const nlohmann::json& said) {
 commands::resolve resolution(probe_says::committed&& said, const http::protected_call& about) {
     stored_result result =
         http::encode(said.answer, about.how->replay, about.how->policy.result_bytes_max);
-    seal(result);
     return {.verdict = commands::resolve::committed{std::move(result)}};
 }
 

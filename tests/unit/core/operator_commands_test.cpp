@@ -21,7 +21,7 @@ TEST(Resolve, CommittedMakesTheRecordSucceed) {
     m.now += past_lease;
 
     m.expect<answers::resolved>(
-        resolve(by, commands::resolve::committed{.result = {.body = "order 7"}}));
+        resolve(by, commands::resolve::committed{stored_result{.body = "order 7"}}));
 
     EXPECT_EQ(m.expect_refusal<answers::replay>(begin(2)).result.body, "order 7");
     EXPECT_EQ(m.it->expires_at, m.now + hours{1});
@@ -92,7 +92,7 @@ TEST(Resolve, FencesThePausedOwnerOff) {
     const claim paused = m.start(1, held);
     m.now += past_lease;
     const auto resolved = m.expect<answers::resolved>(
-        resolve(paused, commands::resolve::committed{.result = {.body = "by the bank"}}));
+        resolve(paused, commands::resolve::committed{stored_result{.body = "by the bank"}}));
 
     const auto fenced = m.expect_refusal<answers::fenced_off>(complete(paused));
 
@@ -160,7 +160,7 @@ TEST(Correction, ReplacesAnEarlierVerdictAndNothingOfItStays) {
     const claim by = m.start(1, held);
     m.now += past_lease;
     const auto wrong = m.expect<answers::resolved>(
-        resolve(by, commands::resolve::committed{.result = {.body = "order 7"}}));
+        resolve(by, commands::resolve::committed{stored_result{.body = "order 7"}}));
     m.now += minutes{1};
 
     const auto right = m.expect<answers::resolved>(
@@ -232,7 +232,7 @@ TEST(Correction, IsRefusedWhereTheVerdictHasExpired) {
     const claim by = m.start(1, held);
     m.now += past_lease;
     const auto first = m.expect<answers::resolved>(
-        resolve(by, commands::resolve::committed{.result = {.body = "order 7"}}));
+        resolve(by, commands::resolve::committed{stored_result{.body = "order 7"}}));
     m.now += hours{2};
 
     EXPECT_FALSE(m.expect_refusal<answers::fenced_off>(
@@ -245,7 +245,7 @@ TEST(Correction, IsAuditedAsOne) {
     const claim by = m.start(1, held);
     m.now += past_lease;
     const auto first = m.expect<answers::resolved>(
-        resolve(by, commands::resolve::committed{.result = {.body = "order 7"}}));
+        resolve(by, commands::resolve::committed{stored_result{.body = "order 7"}}));
 
     m.expect<answers::resolved>(resolve({.fence = first.fence}, commands::resolve::not_executed{}));
 

@@ -102,6 +102,18 @@ TEST(StoredResult, DoesNotHoldAsAnotherKind) {
     EXPECT_FALSE(holds(result));
 }
 
+TEST(SealedResult, HoldsWhateverItIsMadeFrom) {
+    EXPECT_TRUE(holds(*sealed_result{}));
+    EXPECT_TRUE(holds(*sealed_result{stored_result{.body = "order 7", .checksum = 1}}));
+}
+
+TEST(SealedResult, IsTheOnlyResultThatAVerdictTakes) {
+    const commands::resolve::committed verdict{stored_result{.body = "order 7"}};
+
+    EXPECT_TRUE(holds(*verdict.result));
+    EXPECT_EQ(verdict.result->body, "order 7");
+}
+
 TEST(StoredResult, EmptyBodyCanBeSealed) {
     stored_result result;
 
