@@ -16,14 +16,15 @@ struct mail {
     std::string recipient;
 };
 
-// `once` needs nothing but an id, which is remembered for the engine's default retention. A process
+// `once` needs nothing but the name of the application and an id, which is remembered for the engine's default retention. A process
 // that dies between sending and remembering sends that one mail again.
 std::size_t send_all(semel::engine& engine, const std::vector<mail>& mails,
                      std::vector<std::string>& sent) {
     std::size_t skipped = 0;
     for (const auto& one : mails) {
         const auto done =
-            engine.once(one.campaign + "/" + one.recipient, [&] { sent.push_back(one.recipient); });
+            engine.once({.application = "mailer", .id = one.campaign + "/" + one.recipient},
+                        [&] { sent.push_back(one.recipient); });
         if (done == semel::consumed::duplicate) ++skipped;
     }
     return skipped;

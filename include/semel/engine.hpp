@@ -72,6 +72,13 @@ struct message {
     std::optional<fingerprint> content = {};
 };
 
+// What engine::once() runs once: an id of this application. Equal ids of two applications that share
+// a store are two ids. Empty names are refused.
+struct application_id {
+    std::string application;
+    std::string id;
+};
+
 // The three calls that run work in a transaction: transact(), transact_blind(), execute_in().
 enum class transacting : std::uint8_t { own, blind, joined };
 
@@ -120,9 +127,12 @@ public:
     std::vector<consumed> consume_batch(const request& scope, std::vector<message> messages,
                                         unique_function<void(std::size_t, execution&)> work);
 
-    // Plain deduplication: runs `action` unless this id has come within the default retention.
-    template <class Action> consumed once(std::string id, Action&& action) {
-        return consume({.tenant = "semel", .operation = "once", .key = std::move(id)},
+    // Plain deduplication: runs `action` unless this application's id has come within the default
+    // retention. Its record has the application as tenant and the operation "once".
+    template <class Action> consumed once(application_id which, Action&& action) {
+        return consume({.tenant = std::move(which.application),
+                        .operation = "once",
+                        .key = std::move(which.id)},
                        default_retention(), [&] { action(); });
     }
 

@@ -296,11 +296,35 @@ TEST_P(Execute, DoesPlainDeduplication) {
     auto& engine = open();
     int mails = 0;
 
-    EXPECT_EQ(engine.once("mail-1", [&] { ++mails; }), consumed::executed);
-    EXPECT_EQ(engine.once("mail-1", [&] { ++mails; }), consumed::duplicate);
-    EXPECT_EQ(engine.once("mail-2", [&] { ++mails; }), consumed::executed);
+    const auto send = [&](const char* id) {
+        return engine.once({.application = "mailer", .id = id}, [&] { ++mails; });
+    };
+
+    EXPECT_EQ(send("mail-1"), consumed::executed);
+    EXPECT_EQ(send("mail-1"), consumed::duplicate);
+    EXPECT_EQ(send("mail-2"), consumed::executed);
 
     EXPECT_EQ(mails, 2);
+}
+
+TEST_P(Execute, ApplicationsShareNoIdsOfPlainDeduplication) {
+    auto& engine = open();
+    int mails = 0, invoices = 0;
+
+    const auto mailed = engine.once({.application = "mailer", .id = "17"}, [&] { ++mails; });
+    const auto billed = engine.once({.application = "billing", .id = "17"}, [&] { ++invoices; });
+
+    EXPECT_EQ(mailed, consumed::executed);
+    EXPECT_EQ(billed, consumed::executed);
+    EXPECT_EQ(mails + invoices, 2);
+}
+
+TEST_P(Execute, RefusesPlainDeduplicationWithoutAnApplication) {
+    auto& engine = open();
+
+    const auto done = engine.once({.application = "", .id = "17"}, [] { FAIL() << "ran"; });
+
+    EXPECT_EQ(done, consumed::unavailable);
 }
 
 TEST_P(Execute, KeepsStepsAcrossAttempts) {
