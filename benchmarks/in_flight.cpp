@@ -33,10 +33,10 @@ private:
         lock.unlock();
         on_.start(
             request_for(key_of(key)),
-            [](execution&, unique_function<void(detail::work_end)> done) {
+            [](execution&, unique_function<void(work_end)> done) {
                 stored_result result{.body = answer_body()};
                 seal(result);
-                done(detail::answered_end{std::move(result)});
+                done(answered_end{std::move(result)});
             },
             [this](raw_outcome out) {
                 ended(out.kind);

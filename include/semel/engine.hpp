@@ -192,9 +192,9 @@ public:
     // `done` of this call is called once, on any thread. It must be short and must not throw (think
     // of it as noexcept). What it throws all the same is logged, counted (callbacks_threw) and
     // dropped: the outcome is stored by then, and no other caller loses its answer.
-    using started_work = unique_function<void(execution&, unique_function<void(detail::work_end)>)>;
-    std::shared_ptr<detail::cancellable> start(request what, started_work work,
-                                               unique_function<void(raw_outcome)> done);
+    using started_work = unique_function<void(execution&, unique_function<void(work_end)>)>;
+    std::shared_ptr<pending_call> start(request what, started_work work,
+                                        unique_function<void(raw_outcome)> done);
 
     // transact(), transact_blind() and execute_in() for callers that do not block: deferred
     // operations for Asio; include semel/asio/transaction.hpp, where they are defined. Run one at a

@@ -91,7 +91,7 @@ private:
 };
 
 struct settled {
-    semel::detail::work_end end; // for the engine
+    work_end end; // for the engine
     response own; // for this caller, if its attempt stands; without hop-by-hop headers
 };
 
@@ -131,13 +131,13 @@ struct routed_response {
 };
 
 // The verdict of settle() on a handler's response, for the engine. Rethrows what settle() caught.
-inline verdict<routed_response> as_verdict(semel::detail::work_end&& end, routed_response&& made) {
-    if (auto* kept = std::get_if<semel::detail::answered_end>(&end)) {
+inline verdict<routed_response> as_verdict(work_end&& end, routed_response&& made) {
+    if (auto* kept = std::get_if<answered_end>(&end)) {
         if (kept->result.kind == result_kind::rejection) return reject(std::move(made));
         return accept(std::move(made));
     }
     if (auto* later = std::get_if<retry_later_verdict>(&end)) return std::move(*later);
-    if (auto* threw = std::get_if<semel::detail::threw_end>(&end)) {
+    if (auto* threw = std::get_if<threw_end>(&end)) {
         std::rethrow_exception(threw->thrown);
     }
     return unknown();

@@ -149,7 +149,7 @@ public:
         if (of_ != nullptr) (*this)(unknown_verdict{});
     }
 
-    void operator()(detail::work_end end) {
+    void operator()(work_end end) {
         const auto self = std::exchange(of_, nullptr);
         if (self == nullptr) return;
         self->strand_.post(
@@ -166,11 +166,11 @@ void attempt::run_work() {
     try {
         std::exchange(started_work_, {})(view_, work_ender{shared_from_this()});
     } catch (...) {
-        on_work_end(detail::threw_end{std::current_exception()});
+        on_work_end(threw_end{std::current_exception()});
     }
 }
 
-void attempt::on_work_end(detail::work_end&& end) {
+void attempt::on_work_end(work_end&& end) {
     if (stage_ != stage::working) return; // ended twice: the first end counts
     stage_ = stage::completing;
     ending made = ending_of(std::move(end), plan_, started_, std::move(result_ref_));

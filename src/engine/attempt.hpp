@@ -24,7 +24,7 @@ class engine_core;
 
 class attempt final : public std::enable_shared_from_this<attempt>,
                       public execution_port,
-                      public detail::cancellable {
+                      public pending_call {
 public:
     // Blocking: the work runs on the constructing thread, in wait_for_answer().
     attempt(engine_core& core, plan&& what, detail::work& work);
@@ -83,7 +83,7 @@ private:
 
     // The work.
     void run_work();
-    void on_work_end(detail::work_end&& end);
+    void on_work_end(work_end&& end);
 
     // Getting out.
     void perform(complete_step&& step);

@@ -91,7 +91,7 @@ public:
         core_.leave();
     }
 
-    ending end(detail::work_end with) {
+    ending end(work_end with) {
         return ending_of(std::move(with), plan_, started_, std::move(ref_));
     }
     [[nodiscard]] ending never_ran() const {
@@ -202,13 +202,13 @@ private:
         std::optional<outcome_kind> instead = {}; // of the first one's answer
     };
 
-    static detail::work_end run(unique_function<void(std::size_t, execution&)>& work,
-                                std::size_t index, execution& view) {
+    static work_end run(unique_function<void(std::size_t, execution&)>& work, std::size_t index,
+                        execution& view) {
         try {
             work(index, view);
-            return detail::answered_end{};
+            return answered_end{};
         } catch (...) {
-            return detail::threw_end{std::current_exception()};
+            return threw_end{std::current_exception()};
         }
     }
 

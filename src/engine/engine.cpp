@@ -96,8 +96,8 @@ void engine::start_transaction(async_transaction_port& port, request what, start
     semel::transact(core_, port, std::move(what), std::move(work), how, std::move(done));
 }
 
-std::shared_ptr<detail::cancellable> engine::start(request what, started_work work,
-                                                   unique_function<void(raw_outcome)> done) {
+std::shared_ptr<pending_call> engine::start(request what, started_work work,
+                                            unique_function<void(raw_outcome)> done) {
     return core_->start(std::move(what), std::move(work), std::move(done));
 }
 

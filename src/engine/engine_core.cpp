@@ -10,7 +10,7 @@ namespace semel {
 namespace {
 
 // Does not keep what it cancels: the caller may hold on to it longer than to the engine.
-class cancel_handle final : public detail::cancellable {
+class cancel_handle final : public pending_call {
 public:
     explicit cancel_handle(std::weak_ptr<attempt> of) : of_(std::move(of)) {}
     void cancel() override {
@@ -113,8 +113,8 @@ raw_outcome engine_core::run(request&& what, detail::work& work) {
     return one->wait_for_answer();
 }
 
-std::shared_ptr<detail::cancellable> engine_core::start(request what, engine::started_work work,
-                                                        unique_function<void(raw_outcome)> done) {
+std::shared_ptr<pending_call> engine_core::start(request what, engine::started_work work,
+                                                 unique_function<void(raw_outcome)> done) {
     auto made = make_plan(std::move(what));
     if (!made) {
         bump(counters.outcomes[static_cast<std::size_t>(outcome_kind::unavailable)]);

@@ -52,8 +52,8 @@ public:
     [[nodiscard]] bool giving_up() const { return giving_up_.load(std::memory_order_relaxed); }
 
     [[nodiscard]] raw_outcome run(request&& what, detail::work& work);
-    [[nodiscard]] std::shared_ptr<detail::cancellable>
-    start(request what, engine::started_work work, unique_function<void(raw_outcome)> done);
+    [[nodiscard]] std::shared_ptr<pending_call> start(request what, engine::started_work work,
+                                                      unique_function<void(raw_outcome)> done);
     [[nodiscard]] std::vector<consumed>
     consume_batch(const request& scope, std::vector<message> messages,
                   unique_function<void(std::size_t, execution&)>& work);

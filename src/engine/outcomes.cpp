@@ -91,7 +91,7 @@ failure_rule rule_for(const std::exception_ptr& thrown, const operation_policy& 
     return {.matches = nullptr, .becomes = policy.on_exception};
 }
 
-ending end(detail::answered_end&& done, const plan& what, const answers::started& started,
+ending end(answered_end&& done, const plan& what, const answers::started& started,
            std::string&& ref) {
     stored_result& result = done.result;
     const bool no_type = result.type.size() > limits{}.result_type_bytes_max;
@@ -150,8 +150,7 @@ commands::fail failed_by(const failure_rule& rule, const plan& what,
             .retention = own ? rule.retention : what.policy->failure_retention};
 }
 
-ending end(detail::threw_end&& threw, const plan& what, const answers::started& started,
-           std::string&&) {
+ending end(threw_end&& threw, const plan& what, const answers::started& started, std::string&&) {
     raw_outcome own{.kind = outcome_kind::failed,
                     .error = text_of(threw.thrown),
                     .by = started.by,
@@ -236,7 +235,7 @@ raw_outcome winners(const answers::fenced_off& fenced, const plan& what, time_po
             .expires_at = it.expires_at};
 }
 
-ending ending_of(detail::work_end&& ended, const plan& what, const answers::started& started,
+ending ending_of(work_end&& ended, const plan& what, const answers::started& started,
                  std::string result_ref) {
     try {
         return std::visit(

@@ -36,7 +36,7 @@ struct ending {
     enum class next : std::uint8_t { settled, open } then; // open: another attempt may run now
 };
 // Throws nothing: if there is no memory to say how the work ended, its end is unknown.
-[[nodiscard]] ending ending_of(detail::work_end&& end, const plan& what,
-                               const answers::started& started, std::string result_ref);
+[[nodiscard]] ending ending_of(work_end&& end, const plan& what, const answers::started& started,
+                               std::string result_ref);
 
 } // namespace semel

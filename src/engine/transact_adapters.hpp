@@ -60,14 +60,14 @@ class transaction_work {
 public:
     virtual ~transaction_work() = default;
     // Runs the work in place. Returns nothing for work that must be started, and ends later.
-    virtual std::optional<detail::work_end> run(execution& /*handed*/) { return std::nullopt; }
-    virtual void start(execution& /*handed*/, unique_function<void(detail::work_end)> /*done*/) {}
+    virtual std::optional<work_end> run(execution& /*handed*/) { return std::nullopt; }
+    virtual void start(execution& /*handed*/, unique_function<void(work_end)> /*done*/) {}
 };
 
 class blocking_work final : public transaction_work {
 public:
     explicit blocking_work(detail::work& of) : of_(of) {}
-    std::optional<detail::work_end> run(execution& handed) override { return of_.run(handed); }
+    std::optional<work_end> run(execution& handed) override { return of_.run(handed); }
 
 private:
     detail::work& of_;
@@ -76,7 +76,7 @@ private:
 class async_work final : public transaction_work {
 public:
     explicit async_work(engine::started_work& of) : of_(of) {}
-    void start(execution& handed, unique_function<void(detail::work_end)> done) override {
+    void start(execution& handed, unique_function<void(work_end)> done) override {
         of_(handed, std::move(done));
     }
 
@@ -93,18 +93,18 @@ public:
         return end_.has_value();
     }
     template <class Promise> bool await_suspend(std::coroutine_handle<Promise> at) {
-        of_.start(handed_, [this, go = resumption{at, turn_}](detail::work_end end) mutable {
+        of_.start(handed_, [this, go = resumption{at, turn_}](work_end end) mutable {
             end_.emplace(std::move(end));
             go();
         });
         return turn_.suspends(at.promise().root);
     }
-    detail::work_end&& await_resume() { return *std::move(end_); }
+    work_end&& await_resume() { return *std::move(end_); }
 
 private:
     transaction_work& of_;
     execution& handed_;
-    std::optional<detail::work_end> end_;
+    std::optional<work_end> end_;
     handover turn_;
 };
 

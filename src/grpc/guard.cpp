@@ -50,7 +50,7 @@ public:
         const auto link = link_;
         link->connect(by_.engine_.start(
             call_.what,
-            [this](execution& run, unique_function<void(detail::work_end)> done) {
+            [this](execution& run, unique_function<void(work_end)> done) {
                 run_work(run, std::move(done));
             },
             [this](raw_outcome raw) { finish(std::move(raw)); }));
@@ -60,20 +60,20 @@ public:
     void OnDone() override { delete this; }
 
 private:
-    void run_work(execution& run, unique_function<void(detail::work_end)> done) {
+    void run_work(execution& run, unique_function<void(work_end)> done) {
         const scope here{context_, run};
         work_(&run, [this, done = std::move(done)](::grpc::Status with) mutable {
             done(end_of(std::move(with)));
         });
     }
 
-    detail::work_end end_of(::grpc::Status&& with) {
+    work_end end_of(::grpc::Status&& with) {
         try {
             answer got{.status = std::move(with)};
             if (got.status.ok()) got.message = response_.SerializeAsString();
             return typed_.ended(judge(call_, std::move(got), own_));
         } catch (...) {
-            return detail::threw_end{std::current_exception()};
+            return threw_end{std::current_exception()};
         }
     }
 

@@ -70,7 +70,7 @@ void guarded_call::on_answer(onward_call& from, const ::grpc::Status& status) {
     done(end_of(from, status));
 }
 
-semel::detail::work_end guarded_call::end_of(onward_call& from, const ::grpc::Status& status) {
+work_end guarded_call::end_of(onward_call& from, const ::grpc::Status& status) {
     try {
         answer got{
             .status = status,
@@ -79,7 +79,7 @@ semel::detail::work_end guarded_call::end_of(onward_call& from, const ::grpc::St
         if (status.ok()) got.message = whole_message{from.response}.view();
         return typed_.ended(judge(call_, std::move(got), own_));
     } catch (...) {
-        return semel::detail::threw_end{std::current_exception()};
+        return threw_end{std::current_exception()};
     }
 }
 

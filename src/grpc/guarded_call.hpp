@@ -26,13 +26,13 @@ public:
     void OnDone() override { delete this; }
 
 private:
-    using work_done = unique_function<void(semel::detail::work_end)>;
+    using work_done = unique_function<void(work_end)>;
     struct onward_call; // to the service
 
     void claim();
     void pass_on(work_done done);
     void on_answer(onward_call& from, const ::grpc::Status& status);
-    [[nodiscard]] semel::detail::work_end end_of(onward_call& from, const ::grpc::Status& status);
+    [[nodiscard]] work_end end_of(onward_call& from, const ::grpc::Status& status);
     void finish(raw_outcome&& raw);
     void send(answer&& what);
 

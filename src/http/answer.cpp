@@ -49,18 +49,17 @@ duration retry_after_in(const response& got) {
     return std::chrono::seconds{std::min(seconds.value_or(0), seconds_max)};
 }
 
-semel::detail::work_end kept(const protected_call& call, const response& got, result_kind as) {
+work_end kept(const protected_call& call, const response& got, result_kind as) {
     stored_result result = encode(got, call.how->replay, call.how->policy.result_bytes_max);
     if (result.kind != result_kind::tombstone) result.kind = as;
-    return semel::detail::answered_end{std::move(result)};
+    return answered_end{std::move(result)};
 }
 
-semel::detail::work_end released_end() {
-    return semel::detail::threw_end{std::make_exception_ptr(response_released{})};
+work_end released_end() {
+    return threw_end{std::make_exception_ptr(response_released{})};
 }
 
-semel::detail::work_end end_of(const protected_call& call, const response& got,
-                               disposition becomes) {
+work_end end_of(const protected_call& call, const response& got, disposition becomes) {
     switch (becomes) {
     case disposition::keep: return kept(call, got, result_kind::value);
     case disposition::reject: return kept(call, got, result_kind::rejection);
@@ -77,7 +76,7 @@ settled settle_one(const protected_call& call, full_answer&& with) {
     response& own = with.got;
     const disposition becomes =
         dispose(call.how->statuses, call.how->responses, own.status, with.so_far);
-    semel::detail::work_end end = end_of(call, own, becomes);
+    work_end end = end_of(call, own, becomes);
     remove_hop_by_hop(own.headers);
     own.headers.remove_if(
         [](const header& line) { return !fit_for_wire(line) || is_one_of(line.name, own_words); });

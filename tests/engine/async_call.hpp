@@ -10,15 +10,15 @@
 
 namespace semel::tests {
 
-inline detail::work_end answered_with(std::string body) {
-    return detail::answered_end{{.body = std::move(body), .type = "text/plain"}};
+inline work_end answered_with(std::string body) {
+    return answered_end{{.body = std::move(body), .type = "text/plain"}};
 }
 
 // One call of engine::start. Its work does nothing until end() or drop().
 class async_call {
 public:
     async_call(engine& on, request what) {
-        auto work = [held = held_](execution& run, unique_function<void(detail::work_end)> done) {
+        auto work = [held = held_](execution& run, unique_function<void(work_end)> done) {
             held->stop = run.stop_token();
             held->done = std::move(done);
             held->started.set_value();
@@ -32,7 +32,7 @@ public:
     [[nodiscard]] bool started() const { return ready(started_); }
     [[nodiscard]] bool answered() const { return ready(answer_); }
     [[nodiscard]] std::stop_token stop() const { return held_->stop; }
-    void end(detail::work_end with) { held_->done(std::move(with)); }
+    void end(work_end with) { held_->done(std::move(with)); }
     void drop() { held_->done = {}; }
     void cancel() { handle_->cancel(); }
     raw_outcome get() { return answer_.get(); }
@@ -46,12 +46,12 @@ private:
         std::promise<void> started;
         std::promise<raw_outcome> answer;
         std::stop_token stop;
-        unique_function<void(detail::work_end)> done;
+        unique_function<void(work_end)> done;
     };
     std::shared_ptr<held> held_ = std::make_shared<held>();
     std::future<void> started_ = held_->started.get_future();
     std::future<raw_outcome> answer_ = held_->answer.get_future();
-    std::shared_ptr<detail::cancellable> handle_;
+    std::shared_ptr<pending_call> handle_;
 };
 
 } // namespace semel::tests

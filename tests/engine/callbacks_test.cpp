@@ -11,7 +11,7 @@
 namespace semel::tests {
 namespace {
 
-using started = unique_function<void(detail::work_end)>;
+using started = unique_function<void(work_end)>;
 
 void never_started(execution&, started) {
     ADD_FAILURE() << "work that must not run has run";

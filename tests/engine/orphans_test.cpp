@@ -96,7 +96,7 @@ TEST_F(Orphans, ThatAppearAfterTheWorkAreGivenBackAndTheWorkIsNot) {
     call.wait_started();
     std::this_thread::sleep_for(200ms); // nothing is looked for yet
     EXPECT_EQ(stored(order("k"))->state, record_state::processing);
-    call.end(detail::threw_end{std::make_exception_ptr(std::runtime_error{"no"})});
+    call.end(threw_end{std::make_exception_ptr(std::runtime_error{"no"})});
     EXPECT_EQ(call.get().kind, outcome_kind::failed);
 
     ASSERT_TRUE(engine.records().call(id_of(order("k")), *lost));

@@ -15,7 +15,7 @@
 namespace semel::tests {
 namespace {
 
-using ended = unique_function<void(detail::work_end)>;
+using ended = unique_function<void(work_end)>;
 
 class StartedTransaction : public testing::Test {
 protected:
@@ -25,9 +25,9 @@ protected:
                                   std::move(work), how,
                                   [this](raw_outcome with) { out_ = std::move(with); });
     }
-    detail::work_end paid() {
+    work_end paid() {
         port_.effect();
-        return detail::answered_end{{.body = "7"}};
+        return answered_end{{.body = "7"}};
     }
 
     support::scripted_database database_;
@@ -77,7 +77,7 @@ TEST_F(StartedTransaction, WorkMayEndOnAnotherThreadWhileItIsBeingStarted) {
 TEST_F(StartedTransaction, WhatTheWorkThrowsIsItsEnd) {
     start([&](execution&, ended done) {
         port_.effect();
-        done(detail::threw_end{std::make_exception_ptr(std::runtime_error{"no"})});
+        done(threw_end{std::make_exception_ptr(std::runtime_error{"no"})});
     });
 
     ASSERT_TRUE(out_.has_value());

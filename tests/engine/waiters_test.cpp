@@ -186,7 +186,7 @@ TEST_F(SingleFlight, R_7_OneWaiterTakesOverFromAFailedOwner) {
     std::deque<async_call> waiters;
     for (int i = 0; i < 3; ++i) waiters.emplace_back(engine, order("k"));
 
-    owner.end(detail::threw_end{std::make_exception_ptr(std::runtime_error{"broken"})});
+    owner.end(threw_end{std::make_exception_ptr(std::runtime_error{"broken"})});
     waiters[0].wait_started();
     waiters[0].end(answered_with("second try"));
 
@@ -203,7 +203,7 @@ TEST_F(SingleFlight, R_7_OneWaiterTakesOverWhenTheRecordIsReleased) {
     std::deque<async_call> waiters;
     for (int i = 0; i < 3; ++i) waiters.emplace_back(engine, order("k"));
 
-    owner.end(detail::threw_end{std::make_exception_ptr(std::runtime_error{"not begun"})});
+    owner.end(threw_end{std::make_exception_ptr(std::runtime_error{"not begun"})});
     waiters[0].wait_started();
     EXPECT_FALSE(waiters[1].answered() || waiters[2].answered());
     waiters[0].end(answered_with("second"));
@@ -242,7 +242,7 @@ TEST_F(SingleFlight, AllWaitersShareTheFailureWherePolicySaysSo) {
     async_call owner{engine, order("k")};
     async_call waiter{engine, order("k")};
 
-    owner.end(detail::threw_end{std::make_exception_ptr(std::runtime_error{"broken"})});
+    owner.end(threw_end{std::make_exception_ptr(std::runtime_error{"broken"})});
     const auto told = waiter.get();
 
     EXPECT_EQ(told.kind, outcome_kind::failed);
@@ -263,7 +263,7 @@ TEST_F(SingleFlight, ABlockingWaiterTakesOverOnItsOwnThread) {
     const auto waiter_id = waiter.get_id();
     EXPECT_TRUE(soon([&] { return engine.counters().waiting == 1; }));
 
-    owner.end(detail::threw_end{std::make_exception_ptr(std::runtime_error{"broken"})});
+    owner.end(threw_end{std::make_exception_ptr(std::runtime_error{"broken"})});
     waiter.join();
 
     EXPECT_EQ(ran_on, waiter_id);
@@ -277,14 +277,14 @@ TEST_F(SingleFlight, AThousandWaitersMayFailOneAfterTheOther) {
     for (int i = 0; i < 1000; ++i) {
         engine.start(
             order("k"),
-            [&](execution&, unique_function<void(detail::work_end)> done) {
+            [&](execution&, unique_function<void(work_end)> done) {
                 ++runs;
-                done(detail::threw_end{std::make_exception_ptr(std::runtime_error{"broken"})});
+                done(threw_end{std::make_exception_ptr(std::runtime_error{"broken"})});
             },
             [&](raw_outcome out) { failed += out.kind == outcome_kind::failed ? 1 : 0; });
     }
 
-    owner.end(detail::threw_end{std::make_exception_ptr(std::runtime_error{"broken"})});
+    owner.end(threw_end{std::make_exception_ptr(std::runtime_error{"broken"})});
 
     EXPECT_TRUE(soon([&] { return failed == 1000; }));
     EXPECT_EQ(runs, 1000);
@@ -360,7 +360,7 @@ TEST_F(SingleFlight, WorkThatThrowsWhileItStartsHasFailed) {
 
     engine.start(
         order("k"),
-        [](execution&, unique_function<void(detail::work_end)>) { throw std::domain_error{"no"}; },
+        [](execution&, unique_function<void(work_end)>) { throw std::domain_error{"no"}; },
         [&](raw_outcome out) { answer.set_value(std::move(out)); });
     const auto out = answer.get_future().get();
 

@@ -30,7 +30,7 @@ struct call {
     bool crashed = false; // the process died under it: nobody is owed an answer
     bool cancelled = false;
     outcome_kind kind = outcome_kind::unavailable;
-    std::shared_ptr<detail::cancellable> handle = {};
+    std::shared_ptr<pending_call> handle = {};
 };
 
 } // namespace semel::sim

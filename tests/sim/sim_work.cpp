@@ -39,7 +39,7 @@ duration draw_length(dice& random, duration lease) {
                            : random.between(lease / 2, lease * 3 / 2);
 }
 
-template <class E> detail::threw_end thrown(const std::string& text) {
+template <class E> threw_end thrown(const std::string& text) {
     return {std::make_exception_ptr(E{text})};
 }
 
@@ -148,7 +148,7 @@ void sim_work::record_step(const std::string& name) {
                                  if (stored) return self->next_step();
                                  if (stored.error().code == errc::stopped) {
                                      return self->end(
-                                         detail::threw_end{std::make_exception_ptr(lease_lost{})});
+                                         threw_end{std::make_exception_ptr(lease_lost{})});
                                  }
                                  self->end(thrown<release_error>("step not stored"));
                              });
@@ -157,7 +157,7 @@ void sim_work::record_step(const std::string& name) {
 // ---- effect and end
 
 void sim_work::on_effect() {
-    if (told_to_stop()) return end(detail::threw_end{std::make_exception_ptr(lease_lost{})});
+    if (told_to_stop()) return end(threw_end{std::make_exception_ptr(lease_lost{})});
     if (script_.has_effect) {
         at_.with.say("effect ", text_of(call_->id), " fence ", call_->fence);
         at_.checker.on_effect(call_->id, call_->fence);
@@ -184,10 +184,10 @@ void sim_work::mark_ended() {
     });
 }
 
-void sim_work::end(detail::work_end how) {
+void sim_work::end(work_end how) {
     mark_ended();
     auto& errors = at_.truth.keys[call_->id].errors;
-    if (const auto* threw = std::get_if<detail::threw_end>(&how)) {
+    if (const auto* threw = std::get_if<threw_end>(&how)) {
         try {
             std::rethrow_exception(threw->thrown);
         } catch (const std::exception& one) {
@@ -198,13 +198,13 @@ void sim_work::end(detail::work_end how) {
     done_(std::move(how));
 }
 
-detail::work_end sim_work::made_end() {
+work_end sim_work::made_end() {
     using end = work_script::end;
     const std::string text =
         text_of(call_->id) + "|fence " + std::to_string(call_->fence) + " failed";
     const auto answered = [&](result_kind kind, std::size_t bytes) {
         call_->body = body_of(*call_, call_->fence, bytes);
-        return detail::answered_end{{.kind = kind, .body = call_->body, .type = "text"}};
+        return answered_end{{.kind = kind, .body = call_->body, .type = "text"}};
     };
     switch (script_.how) {
     case end::value: return answered(result_kind::value, 0);

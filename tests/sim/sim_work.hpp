@@ -63,7 +63,7 @@ struct work_script {
 
 class sim_work : public std::enable_shared_from_this<sim_work> {
 public:
-    using ender = unique_function<void(detail::work_end)>;
+    using ender = unique_function<void(work_end)>;
 
     sim_work(workplace& at, std::shared_ptr<call> of, execution& run, ender done);
 
@@ -79,8 +79,8 @@ private:
     void on_effect();
     void finish();
     void mark_ended();
-    void end(detail::work_end how);
-    [[nodiscard]] detail::work_end made_end();
+    void end(work_end how);
+    [[nodiscard]] work_end made_end();
     [[nodiscard]] bool told_to_stop();
     [[nodiscard]] bool calm() const;
     void later(duration delay, void (sim_work::*then)());

@@ -36,6 +36,15 @@ struct request {
     overrides with = {};
 };
 
+// A request that engine::start() has taken. Thread-safe; dropping it changes nothing.
+class pending_call {
+public:
+    virtual ~pending_call() = default;
+    // Stops waiting for another caller's result: the call ends as `in_progress`. Has no effect on
+    // work that has begun: the work runs on, and its result is stored.
+    virtual void cancel() = 0;
+};
+
 enum class outcome_kind : std::uint8_t {
     executed,    // this call ran the work, and the store has acknowledged the result
     replayed,    // answered from the record

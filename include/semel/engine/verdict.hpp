@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "semel/base/time.hpp"
+#include "semel/core/record.hpp"
 
 namespace semel {
 
@@ -86,6 +87,18 @@ inline retry_later_verdict retry_later(std::string error, duration delay = {}) {
 inline unknown_verdict unknown() {
     return {};
 }
+
+// The effect took place and has an answer. If no codec could write it, the result is a tombstone.
+struct answered_end {
+    stored_result result = {};
+};
+// The work threw: the operation's policy decides what becomes of the record.
+struct threw_end {
+    std::exception_ptr thrown = {};
+};
+
+// How a piece of work ended, without its type: for callers of engine::start().
+using work_end = std::variant<answered_end, retry_later_verdict, unknown_verdict, threw_end>;
 
 // How a result becomes bytes and back. Specialise `codec` for a type of your own:
 //

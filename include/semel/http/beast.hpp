@@ -224,7 +224,7 @@ private:
     template <class Work>
     static beast_response unprotected(const call<Work>& state, beast_response&& answer) {
         if (state.made) answer.set("Idempotency-Protected", "false");
-        if (state.in.then() == detail::after_answer::close) answer.keep_alive(false);
+        if (state.in.then() == after_answer::close) answer.keep_alive(false);
         if (!answer.has_content_length() && !answer.chunked()) answer.prepare_payload();
         return std::move(answer);
     }

@@ -10,7 +10,7 @@ namespace {
 
 // The request took effect, or may have. After any other end a repeat is to be executed.
 bool settles_others(const http::settled& made) {
-    return std::holds_alternative<semel::detail::answered_end>(made.end) ||
+    return std::holds_alternative<answered_end>(made.end) ||
            std::holds_alternative<unknown_verdict>(made.end);
 }
 

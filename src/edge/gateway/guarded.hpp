@@ -28,7 +28,7 @@ public:
     void on_end(ending) override { client_ = nullptr; }
 
 private:
-    using work_done = unique_function<void(semel::detail::work_end)>;
+    using work_done = unique_function<void(work_end)>;
 
     // ---- on its worker
     void on_digest(std::optional<http::refusal> no);

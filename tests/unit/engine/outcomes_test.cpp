@@ -25,11 +25,11 @@ protected:
     plan planned() {
         return plan_of({.tenant = "t", .operation = "o", .key = "k"}, policy_, limits{}).value();
     }
-    ending of(detail::work_end end, std::string ref = {}) {
+    ending of(work_end end, std::string ref = {}) {
         return ending_of(std::move(end), planned(), started_, std::move(ref));
     }
     template <class E> ending thrown(E what) {
-        return of(detail::threw_end{std::make_exception_ptr(std::move(what))});
+        return of(threw_end{std::make_exception_ptr(std::move(what))});
     }
 
     operation_policy policy_;
@@ -39,7 +39,7 @@ protected:
 TEST_F(Ending, AnAnswerIsSealedAndStoredForTheRetention) {
     policy_.retention = 5h;
 
-    const auto made = of(detail::answered_end{{.body = "b", .type = "text/plain"}}, "order_1");
+    const auto made = of(answered_end{{.body = "b", .type = "text/plain"}}, "order_1");
 
     const auto& what = std::get<commands::complete>(made.what);
     EXPECT_EQ(what.by, started_.by);
@@ -54,8 +54,8 @@ TEST_F(Ending, AnAnswerIsSealedAndStoredForTheRetention) {
 TEST_F(Ending, AnAnswerOverTheLimitBecomesATombstone) {
     policy_.result_bytes_max = 3;
 
-    const auto exact = of(detail::answered_end{{.body = "abc"}});
-    const auto over = of(detail::answered_end{{.body = "abcd"}}, "order_1");
+    const auto exact = of(answered_end{{.body = "abc"}});
+    const auto over = of(answered_end{{.body = "abcd"}}, "order_1");
 
     EXPECT_EQ(std::get<commands::complete>(exact.what).result.body, "abc");
     const auto& kept = std::get<commands::complete>(over.what).result;

@@ -126,15 +126,15 @@ private:
     const record_id id_{"t", "o", "k"};
 };
 
-template <class T, class Work> detail::work_end end_of(Work work) {
+template <class T, class Work> work_end end_of(Work work) {
     idle_port port;
     execution run{port};
     detail::typed_work<T, Work> typed{work};
     return typed.run(run);
 }
 
-const stored_result& result_of(const detail::work_end& end) {
-    return std::get<detail::answered_end>(end).result;
+const stored_result& result_of(const work_end& end) {
+    return std::get<answered_end>(end).result;
 }
 
 TEST(TypedWork, TakesWorkWithAndWithoutTheExecution) {
@@ -169,7 +169,7 @@ TEST(TypedWork, TakesVoidInEveryForm) {
 TEST(TypedWork, CatchesWhateverItThrows) {
     const auto end = end_of<void>([] { throw 42; });
 
-    EXPECT_THROW(std::rethrow_exception(std::get<detail::threw_end>(end).thrown), int);
+    EXPECT_THROW(std::rethrow_exception(std::get<threw_end>(end).thrown), int);
 }
 
 TEST(Execution, RefusesAReferenceOverTheLimit) {

@@ -88,7 +88,7 @@ protected:
     void start_waiting() {
         (void)engine_->start(
             {.tenant = id_.tenant, .operation = id_.operation, .key = id_.key},
-            [](execution&, unique_function<void(detail::work_end)>) { ADD_FAILURE() << "twice"; },
+            [](execution&, unique_function<void(work_end)>) { ADD_FAILURE() << "twice"; },
             [this](raw_outcome out) { got_ = std::move(out); });
         runtime_->run_posted();
     }

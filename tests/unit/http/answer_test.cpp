@@ -53,7 +53,7 @@ TEST(Settle, KeepsSuccess) {
 
     const settled done = settle(call, full_answer{created()});
 
-    const auto& kept = std::get<semel::detail::answered_end>(done.end).result;
+    const auto& kept = std::get<answered_end>(done.end).result;
     EXPECT_EQ(kept.kind, result_kind::value);
     EXPECT_EQ(decode(kept, {}).value(), created());
     EXPECT_EQ(done.own, created());
@@ -72,7 +72,7 @@ TEST(Settle, TheFirstCallerGetsAllHeadersButHopByHopOnes) {
     EXPECT_FALSE(done.own.headers.contains("Connection"));
     EXPECT_FALSE(done.own.headers.contains("X-Private"));
     EXPECT_FALSE(done.own.headers.contains("X-Split"));
-    const auto& kept = std::get<semel::detail::answered_end>(done.end).result;
+    const auto& kept = std::get<answered_end>(done.end).result;
     EXPECT_FALSE(decode(kept, {}).value().headers.contains("Set-Cookie"));
 }
 
@@ -80,14 +80,14 @@ TEST(S3_Settle, StripeKeepsA500AsARejection) {
     const settled done =
         settle(call_of({.responses = profile::stripe_v1}), full_answer{{.status = 500}});
 
-    EXPECT_EQ(std::get<semel::detail::answered_end>(done.end).result.kind, result_kind::rejection);
+    EXPECT_EQ(std::get<answered_end>(done.end).result.kind, result_kind::rejection);
 }
 
 TEST(S4_Settle, WhatDidNotBeginIsReleased) {
     const settled done = settle(call_of({.responses = profile::stripe_v1}),
                                 full_answer{.got = {.status = 400}, .so_far = progress::not_begun});
 
-    const auto& threw = std::get<semel::detail::threw_end>(done.end);
+    const auto& threw = std::get<threw_end>(done.end);
     EXPECT_THROW(std::rethrow_exception(threw.thrown), response_released);
     EXPECT_EQ(done.own.status, 400);
 }
@@ -115,7 +115,7 @@ TEST(R21_Settle, NothingSentIsRetryableAndSaysSo) {
 TEST(R21_Settle, NothingSentByTheFirstAttemptIsReleased) {
     const settled done = settle(call_of(), nothing_sent{.why = "refused", .attempt = 1});
 
-    const auto& threw = std::get<semel::detail::threw_end>(done.end);
+    const auto& threw = std::get<threw_end>(done.end);
     EXPECT_THROW(std::rethrow_exception(threw.thrown), response_released);
     EXPECT_EQ(problem_type(done.own), "503 upstream-unreachable");
 }
@@ -150,7 +150,7 @@ TEST(R12_Settle, OverTheLimitOfTheRouteLeavesATombstone) {
 
     const settled done = settle(call_of(small), full_answer{large});
 
-    EXPECT_EQ(std::get<semel::detail::answered_end>(done.end).result.kind, result_kind::tombstone);
+    EXPECT_EQ(std::get<answered_end>(done.end).result.kind, result_kind::tombstone);
     EXPECT_EQ(done.own.body.size(), 300U);
 }
 

@@ -125,10 +125,8 @@ private:
     void start(protected_call call, const std::shared_ptr<exchange>& sent) {
         const auto kept = std::make_shared<protected_call>(std::move(call));
         const auto own = std::make_shared<std::optional<response>>();
-        auto work = [this, kept, own](execution&,
-                                      unique_function<void(semel::detail::work_end)> done) {
-            const auto shared =
-                std::make_shared<unique_function<void(semel::detail::work_end)>>(std::move(done));
+        auto work = [this, kept, own](execution&, unique_function<void(work_end)> done) {
+            const auto shared = std::make_shared<unique_function<void(work_end)>>(std::move(done));
             const ender end = [kept, own, shared](upstream_result with) {
                 settled made = settle(*kept, std::move(with));
                 *own = std::move(made.own);

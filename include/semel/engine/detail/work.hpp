@@ -19,28 +19,10 @@
 
 namespace semel::detail {
 
-// The effect took place and has an answer. A codec that failed leaves a tombstone.
-struct answered_end {
-    stored_result result = {};
-};
-struct threw_end {
-    std::exception_ptr thrown = {};
-};
-
-// How a piece of work ended, without its type.
-using work_end = std::variant<answered_end, retry_later_verdict, unknown_verdict, threw_end>;
-
 class work {
 public:
     virtual ~work() = default;
     virtual work_end run(execution& run) = 0;
-};
-
-class cancellable {
-public:
-    virtual ~cancellable() = default;
-    // Stops waiting for another caller's result. Has no effect on work that has begun.
-    virtual void cancel() = 0;
 };
 
 consumed as_consumed(outcome_kind kind);
@@ -157,7 +139,7 @@ private:
 // Connects a cancellation slot to an attempt that is made a moment later. Thread-safe.
 class cancel_link {
 public:
-    void connect(std::shared_ptr<cancellable> attempt) {
+    void connect(std::shared_ptr<pending_call> attempt) {
         const std::lock_guard lock{mutex_};
         attempt_ = std::move(attempt);
         if (asked_ && attempt_) attempt_->cancel();
@@ -170,8 +152,8 @@ public:
 
 private:
     std::mutex mutex_;
-    std::shared_ptr<cancellable> attempt_; // guarded by mutex_
-    bool asked_ = false;                   // guarded by mutex_
+    std::shared_ptr<pending_call> attempt_; // guarded by mutex_
+    bool asked_ = false;                    // guarded by mutex_
 };
 
 } // namespace semel::detail

@@ -27,6 +27,9 @@ namespace semel::http {
 using beast_request = boost::beast::http::request<boost::beast::http::string_body>;
 using beast_response = boost::beast::http::response<boost::beast::http::string_body>;
 
+// What becomes of a connection after an answer.
+enum class after_answer { keep_alive, close };
+
 namespace detail {
 
 [[nodiscard]] inline std::string text_of(boost::beast::string_view from) {
@@ -48,8 +51,6 @@ namespace detail {
     made.body = std::move(from.body());
     return made;
 }
-
-enum class after_answer { keep_alive, close };
 
 [[nodiscard]] inline beast_response to_beast(response&& from, after_answer then) {
     beast_response made;
@@ -89,9 +90,8 @@ public:
     [[nodiscard]] const request_head& head() const { return head_; }
     [[nodiscard]] const beast_request& message() const { return message_; }
     [[nodiscard]] const std::optional<refused_head>& refused() const { return refused_; }
-    [[nodiscard]] detail::after_answer then() const {
-        return !refused_ && message_.keep_alive() ? detail::after_answer::keep_alive
-                                                  : detail::after_answer::close;
+    [[nodiscard]] after_answer then() const {
+        return !refused_ && message_.keep_alive() ? after_answer::keep_alive : after_answer::close;
     }
 
 private:
