@@ -14,7 +14,7 @@ namespace {
 
 // redis://host:port, as tools/servers prints it.
 redis::link_options link_to(std::string_view url) {
-    redis_options made;
+    redis_store_options made;
     url.remove_prefix(url.find("//") + 2);
     const std::size_t colon = url.rfind(':');
     made.host = url.substr(0, colon);

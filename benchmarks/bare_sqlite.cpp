@@ -54,7 +54,7 @@ void bind_id(sqlite::query& to, const record_id& id) {
 } // namespace
 
 bare_sqlite::bare_sqlite(const std::filesystem::path& file) {
-    const sqlite_options like{.path = file};
+    const sqlite_store_options like{.path = file};
     on_ = sqlite::connection::open(
               {.path = like.path, .lock_wait = like.lock_wait, .cache_bytes = like.cache_bytes})
               .value();

@@ -124,8 +124,8 @@ grpc::front_options front_options() {
 }
 
 void measure(seconds turn, int rounds) {
-    semel::engine engine{make_memory_store()};
-    semel::engine front_engine{make_memory_store()};
+    semel::engine engine{open_memory_store()};
+    semel::engine front_engine{open_memory_store()};
     payments plain;
     grpc::idempotent<Payments, payments> guarded{engine, {.tenants = http::single_tenant{"acme"}}};
     guarded.protect<&payments::Charge>("Charge");

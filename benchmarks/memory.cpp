@@ -151,7 +151,7 @@ round small_round(const std::vector<std::string>& keys, seconds most) {
     tally first{most};
     tally replay{most};
     for (int i = 0; i < stores; ++i) {
-        semel_side ours{make_memory_store()};
+        semel_side ours{open_memory_store()};
         map_side theirs;
         pair_of_sides both{ours, theirs, keys.data(), 1};
         both.fill(0, few_keys, first);
@@ -165,7 +165,7 @@ std::vector<round> large_round(const std::vector<std::string>& keys,
                                const std::vector<std::size_t>& sizes, std::size_t threads,
                                seconds most) {
     malloc_trim(0); // both sides begin without pages of the last round
-    semel_side ours{make_memory_store()};
+    semel_side ours{open_memory_store()};
     map_side theirs;
     pair_of_sides both{ours, theirs, keys.data(), threads};
     tally first{most * static_cast<double>(sizes.size())};
@@ -253,9 +253,9 @@ void two_threads(const settings& how, report& to, const std::vector<std::string>
 void near_cache(const settings& how, report& to, const std::vector<std::string>& keys) {
     to.progress("memory: cached replay");
     constexpr std::size_t plenty = std::size_t{2} << 30;
-    semel_side ours{
-        cached(make_memory_store(), {.bytes_max = plenty, .age_max = std::chrono::hours{1}})};
-    semel_side theirs{make_memory_store()};
+    semel_side ours{open_cached_store(open_memory_store(),
+                                      {.bytes_max = plenty, .age_max = std::chrono::hours{1}})};
+    semel_side theirs{open_memory_store()};
     pair_of_sides both{ours, theirs, keys.data(), 1};
     tally filled{how.per_measurement};
     both.fill(0, cached_keys, filled);

@@ -67,7 +67,7 @@ std::string fill(std::size_t count) {
 class place {
 public:
     explicit place(const settings& how) : dir_(how.work_dir), server_("postgres", dir_.path()) {
-        const postgres_options options{.url = url()};
+        const postgres_store_options options{.url = url()};
         require(migrate_postgres(options, migrate_mode::run).has_value(), "cannot migrate");
         PGconn* const on = PQconnectdb(url().c_str());
         sql(on, fill(record_count()));

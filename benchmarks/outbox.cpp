@@ -41,17 +41,17 @@ public:
 };
 
 void relay_all(const outbox::table_opener& table, outbox::relay_mode mode) {
-    const auto running = outbox::relay::start({table},
-                                              []() -> result<std::unique_ptr<outbox::sink>> {
-                                                  return std::unique_ptr<outbox::sink>{
-                                                      std::make_unique<noop_sink>()};
-                                              },
-                                              {.mode = mode,
-                                               .until = outbox::relay_until::empty,
-                                               .workers = workers,
-                                               .batch = batch,
-                                               .sink_batch = batch})
-                             .value();
+    const auto running =
+        outbox::open_relay({table},
+                           []() -> result<std::unique_ptr<outbox::sink>> {
+                               return std::unique_ptr<outbox::sink>{std::make_unique<noop_sink>()};
+                           },
+                           {.mode = mode,
+                            .until = outbox::relay_until::empty,
+                            .workers = workers,
+                            .batch = batch,
+                            .sink_batch = batch})
+            .value();
     running->wait();
     require(running->metrics().acked == rows, "the relay has not delivered everything");
 }

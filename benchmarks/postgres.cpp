@@ -32,9 +32,9 @@ constexpr seconds usual_turn{2};
 constexpr const char* table_prefix = "semel_";
 constexpr const char* bare_prefix = "bare_";
 
-const std::size_t lanes = postgres_options{}.lanes;
+const std::size_t lanes = postgres_store_options{}.lanes;
 
-postgres_options options_for(const std::string& url, const char* prefix) {
+postgres_store_options options_for(const std::string& url, const char* prefix) {
     return {.url = url, .table_prefix = prefix};
 }
 
@@ -177,7 +177,7 @@ private:
 };
 
 postgres::session_options session_for(const std::string& url, const char* prefix) {
-    const postgres_options like = options_for(url, prefix);
+    const postgres_store_options like = options_for(url, prefix);
     return {.to = postgres::read_target({.url = url,
                                          .connect_timeout = like.connect_timeout,
                                          .answer_timeout = like.statement_timeout,

@@ -100,12 +100,12 @@ public:
         options_.port = static_cast<std::uint16_t>(std::stoul(url.substr(url.rfind(':') + 1)));
     }
 
-    [[nodiscard]] const redis_options& options() const { return options_; }
+    [[nodiscard]] const redis_store_options& options() const { return options_; }
 
 private:
     const scratch_dir dir_;
     const private_server server_;
-    redis_options options_;
+    redis_store_options options_;
 };
 
 // Operations per second of each way, in one round.
@@ -185,11 +185,11 @@ const std::vector<line<rates>>& lines() {
 }
 
 // Round trips of replays that a near cache could answer, beside those without it.
-figures cached_round_trips(const redis_options& options) {
+figures cached_round_trips(const redis_store_options& options) {
     constexpr std::size_t few = 1'000;
     const auto trips = [&](auto wrap) {
         store_counters counters;
-        redis_options counted = options;
+        redis_store_options counted = options;
         counted.counters = &counters;
         semel_side on{wrap(open_redis_store(counted).value())};
         on.replay_each(few);
@@ -197,7 +197,7 @@ figures cached_round_trips(const redis_options& options) {
         on.replay_each(few);
         return static_cast<double>(counters.round_trips - before) / static_cast<double>(few);
     };
-    return {.semel = trips([](auto inner) { return cached(std::move(inner)); }),
+    return {.semel = trips([](auto inner) { return open_cached_store(std::move(inner)); }),
             .reference = trips([](auto inner) { return inner; })};
 }
 

@@ -25,7 +25,7 @@ constexpr double usual_rate = 200'000;
 
 const claim somebody{.fence = 1, .owner = {.high = 0x6f776e6572206f66, .low = 0x2074686973206f6e}};
 
-redis_options in_database(std::uint32_t number, redis_options server) {
+redis_store_options in_database(std::uint32_t number, redis_store_options server) {
     server.database = number;
     return server;
 }
@@ -85,7 +85,7 @@ void load_scripts(redis::link& on) {
 
 // ---- redis-benchmark ----------------------------------------------------------------------------
 
-redis_benchmark::redis_benchmark(const redis_options& server)
+redis_benchmark::redis_benchmark(const redis_store_options& server)
     : server_(server), on_(redis::link_options_of(in_database(raw_database, server)).value()) {
     load_scripts(on_);
 }
@@ -145,7 +145,7 @@ double redis_benchmark::rate(const std::string& script_and_arguments, seconds mo
 
 // ---- one connection -----------------------------------------------------------------------------
 
-bare_redis::bare_redis(const redis_options& server)
+bare_redis::bare_redis(const redis_store_options& server)
     : on_(redis::link_options_of(in_database(bare_database, server)).value()) {
     load_scripts(on_);
     for (std::size_t i = 0; i < known; ++i) {

@@ -15,7 +15,7 @@ namespace semel::bench {
 // redis-benchmark: 50 connections, 32 requests in each pipeline. In a database of its own.
 class redis_benchmark {
 public:
-    explicit redis_benchmark(const redis_options& server);
+    explicit redis_benchmark(const redis_store_options& server);
 
     // Scripts per second.
     [[nodiscard]] double claims(seconds most);
@@ -25,14 +25,14 @@ public:
 private:
     [[nodiscard]] double rate(const std::string& script_and_arguments, seconds most) const;
 
-    const redis_options server_;
+    const redis_store_options server_;
     redis::link on_;
 };
 
 // One connection, one request at a time. In a database of its own.
 class bare_redis {
 public:
-    explicit bare_redis(const redis_options& server);
+    explicit bare_redis(const redis_store_options& server);
 
     static constexpr std::size_t known = 1'000; // records that are replayed
 

@@ -40,7 +40,7 @@ asio::awaitable<std::string> create(semel::engine& engine, std::atomic<int>& ord
 
 int main() {
     const example::scratch folder;
-    semel::engine engine{semel::open(folder.url()).value()};
+    semel::engine engine{semel::open_store(folder.url()).value()};
     asio::thread_pool pool{2};
     std::atomic<int> orders = 0;
 

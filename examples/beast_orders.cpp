@@ -74,7 +74,8 @@ int main() {
         semel::http::gate::make({.routes = {{.operation = "ORDER_CREATE", .path = "/orders"}},
                                  .tenants = semel::http::single_tenant{"acme"}})
             .value();
-    semel::engine engine{semel::open("memory:").value(), {}, {.operations = gate.operations()}};
+    semel::engine engine{
+        semel::open_store("memory:").value(), {}, {.operations = gate.operations()}};
     const beast_guard guard{engine, gate};
 
     int orders = 0;

@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     const std::string stream = std::string{known} + "?stream=example-" + std::to_string(::getpid());
     const auto sink = semel::outbox::open_sink(stream + "&maxlen=1000").value();
     const example::scratch folder;
-    semel::engine inbox{semel::open(folder.url()).value()};
+    semel::engine inbox{semel::open_store(folder.url()).value()};
     std::atomic<int> billed = 0;
     semel::consumer::consumer_metrics seen;
 

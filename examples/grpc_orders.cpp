@@ -36,7 +36,7 @@ grpc::Status create(shop::Orders::Stub& stub, const std::string& item, shop::Cre
 } // namespace
 
 int main() {
-    semel::engine engine{semel::open("memory:").value()};
+    semel::engine engine{semel::open_store("memory:").value()};
     semel::grpc::idempotent<shop::Orders, orders> service{
         engine, {.tenants = semel::http::single_tenant{"acme"}}};
     service.protect<&orders::Create>("Create");
@@ -49,7 +49,7 @@ int main() {
 
     grpc::ChannelArguments direct;
     direct.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-    const auto stub = shop::Orders::NewStub(semel::grpc::connect(
+    const auto stub = shop::Orders::NewStub(semel::grpc::open_channel(
         "127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials(), {}, direct));
     shop::CreateReply first;
     shop::CreateReply again;

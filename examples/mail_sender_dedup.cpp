@@ -16,8 +16,9 @@ struct mail {
     std::string recipient;
 };
 
-// `once` needs nothing but the name of the application and an id, which is remembered for the engine's default retention. A process
-// that dies between sending and remembering sends that one mail again.
+// `once` needs nothing but the name of the application and an id, which is remembered for the
+// engine's default retention. A process that dies between sending and remembering sends that one
+// mail again.
 std::size_t send_all(semel::engine& engine, const std::vector<mail>& mails,
                      std::vector<std::string>& sent) {
     std::size_t skipped = 0;
@@ -38,12 +39,12 @@ int main() {
     std::vector<std::string> sent;
 
     {
-        semel::engine engine{semel::open(folder.url()).value(), {.retention = 7 * 24h}};
+        semel::engine engine{semel::open_store(folder.url()).value(), {.retention = 7 * 24h}};
         const std::size_t skipped = send_all(engine, mails, sent);
         example::claim(sent.size() == 2 && skipped == 1, "two of three mails went out");
     }
     { // the job is restarted and begins again with the first mail
-        semel::engine engine{semel::open(folder.url()).value(), {.retention = 7 * 24h}};
+        semel::engine engine{semel::open_store(folder.url()).value(), {.retention = 7 * 24h}};
         const std::size_t skipped = send_all(engine, mails, sent);
         example::claim(sent.size() == 2 && skipped == 3, "the restarted job sent nothing twice");
     }

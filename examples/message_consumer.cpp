@@ -72,7 +72,7 @@ void in_batches(semel::engine& engine) {
 
 int main() {
     const example::scratch folder;
-    semel::engine engine{semel::open(folder.url()).value()};
+    semel::engine engine{semel::open_store(folder.url()).value()};
     one_by_one(engine);
     in_batches(engine);
     return 0;

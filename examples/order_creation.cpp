@@ -6,7 +6,7 @@
 #include <semel/open.hpp>
 
 int main() {
-    auto engine = semel::engine{semel::open("sqlite:orders.db").value()};
+    auto engine = semel::engine{semel::open_store("sqlite:orders.db").value()};
     const auto create_order = [&](const std::string& key, const std::string& body) {
         const semel::request request{.tenant = "acme",
                                      .operation = "ORDER_CREATE",

@@ -59,7 +59,7 @@ private:
 
 int main() {
     const example::scratch folder;
-    semel::engine engine{semel::open(folder.url()).value()};
+    semel::engine engine{semel::open_store(folder.url()).value()};
     const connection db = connect(folder.file("records.db"));
     run(db, "CREATE TABLE orders (id TEXT PRIMARY KEY)");
 
@@ -91,12 +91,12 @@ int main() {
 
     std::vector<semel::outbox::message> shelf;
     const auto relay =
-        semel::outbox::relay::start({[&] { return semel::outbox::open_table(folder.url()); }},
-                                    [&]() -> semel::result<std::unique_ptr<semel::outbox::sink>> {
-                                        return std::unique_ptr<semel::outbox::sink>{
-                                            std::make_unique<warehouse>(shelf)};
-                                    },
-                                    {.until = semel::outbox::relay_until::empty, .workers = 1})
+        semel::outbox::open_relay({[&] { return semel::outbox::open_table(folder.url()); }},
+                                  [&]() -> semel::result<std::unique_ptr<semel::outbox::sink>> {
+                                      return std::unique_ptr<semel::outbox::sink>{
+                                          std::make_unique<warehouse>(shelf)};
+                                  },
+                                  {.until = semel::outbox::relay_until::empty, .workers = 1})
             .value();
     relay->wait();
 

@@ -52,7 +52,7 @@ void move_ten(const connection& on) {
 int main() {
     const example::scratch folder;
     // The store makes its tables in the file that holds the accounts.
-    semel::engine engine{semel::open(folder.url()).value()};
+    semel::engine engine{semel::open_store(folder.url()).value()};
     const connection db = connect(folder.file("records.db"));
     run(db, "CREATE TABLE account (name TEXT PRIMARY KEY, balance INTEGER NOT NULL)");
     run(db, "INSERT INTO account VALUES ('ada', 100), ('bob', 0)");

@@ -37,7 +37,7 @@ semel::verdict<std::string> ship(semel::execution& run, warehouse& at) {
 
 int main() {
     const example::scratch folder;
-    semel::engine engine{semel::open(folder.url()).value()};
+    semel::engine engine{semel::open_store(folder.url()).value()};
     warehouse at;
     bool taken_over = false;
     const auto order = [&] {

@@ -33,7 +33,7 @@ reconciler_options reconciling(const gateway_arguments& with, const edge::gatewa
 }
 
 void serve(const gateway_arguments& with) {
-    const auto log = make_spdlog_logger({.level = log_level::warning});
+    const auto log = open_spdlog_logger({.level = log_level::warning});
     const auto tokens = std::make_shared<config::live_tokens>();
     const edge::gateway_options options = options_of(with, tokens);
     const std::string store = given_url("--store", with.store);
@@ -41,7 +41,7 @@ void serve(const gateway_arguments& with) {
     if (!with.tenant_tokens.empty()) file.read();
     signals asked{SIGTERM, SIGINT, SIGHUP};
     semel::engine engine{
-        opened(open(store)), {}, {.operations = edge::operations_of(options).value()}};
+        opened(open_store(store)), {}, {.operations = edge::operations_of(options).value()}};
     const std::string advice = open_answers(options.gate.tenants, options.gate.routes);
     if (!advice.empty()) std::cerr << "semel: warning: " << advice << '\n';
     const auto gateway = opened(edge::gateway::start(options, engine));

@@ -44,7 +44,7 @@ void run(const reconcile_arguments& with) {
     signals asked{SIGTERM, SIGINT};
     const auto on = open_records(with.store);
     const auto log =
-        make_spdlog_logger({.level = on->config.log.level, .format = on->config.log.format});
+        open_spdlog_logger({.level = on->config.log.level, .format = on->config.log.format});
     show_keys(on->config.log.keys);
     hash_keys_with(on->config.log.key_secret.text);
     alert_sender alerts{alert_target_of(on->config), log};

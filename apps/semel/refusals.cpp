@@ -43,7 +43,7 @@ private:
 
     void check_store() {
         const config::store_section& store = of_.store;
-        const open_options with{.table_prefix = store.table_prefix, .queue_max = store.queue_max};
+        const store_options with{.table_prefix = store.table_prefix, .queue_max = store.queue_max};
         if (store.url.text.empty()) return; // said already
         const auto url = check_url(store.url.text, with);
         store_is_sound_ = url.has_value();

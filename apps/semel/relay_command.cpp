@@ -57,7 +57,7 @@ outbox::relay_options options_of(const relay_arguments& with) {
     made.retry.first = parse_duration("--retry-first", with.retry_first);
     made.retry.last = parse_duration("--retry-last", with.retry_last);
     made.until = with.once ? relay_until::empty : relay_until::stopped;
-    made.log = make_spdlog_logger();
+    made.log = open_spdlog_logger();
     return made;
 }
 
@@ -80,12 +80,12 @@ void run(const relay_arguments& with) {
     const std::string sink = given_sink("--sink", with.sink);
     const auto sinks = [&] { return outbox::open_sink(sink, {.log = options.log}); };
     if (with.once) {
-        const auto running = opened(outbox::relay::start(tables, sinks, options));
+        const auto running = opened(outbox::open_relay(tables, sinks, options));
         running->wait();
         return say_end(running->metrics());
     }
     signals stop{SIGTERM, SIGINT};
-    const auto running = opened(outbox::relay::start(tables, sinks, options));
+    const auto running = opened(outbox::open_relay(tables, sinks, options));
     // Standard output may be the sink.
     std::cerr << "semel relay: from " << shown_url(places.front().url)
               << (places.size() > 1 ? " and others" : "") << " to " << shown_url(sink) << ", "

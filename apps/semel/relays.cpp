@@ -104,7 +104,7 @@ relays::relays(const config::config& with, const std::shared_ptr<logger>& log) {
         if (!desk_) desk_ = std::make_unique<table_desk>(open);
         outbox::relay_options options = one.options;
         options.log = log;
-        running_.push_back(opened(outbox::relay::start(
+        running_.push_back(opened(outbox::open_relay(
             {open}, [url = one.sink.text, log] { return outbox::open_sink(url, {.log = log}); },
             std::move(options))));
     }

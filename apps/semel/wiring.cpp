@@ -50,21 +50,21 @@ operation_policy default_policy_of(const config::config& from) {
 
 result<std::unique_ptr<store>> open_store(const config::store_section& with, store_meters& meters,
                                           open_mode mode) {
-    auto made = open(store_url_of(with), {.table_prefix = with.table_prefix,
-                                          .queue_max = with.queue_max,
-                                          .counters = &meters.driver,
-                                          .mode = mode});
+    auto made = open_store(store_url_of(with), {.table_prefix = with.table_prefix,
+                                                .queue_max = with.queue_max,
+                                                .counters = &meters.driver,
+                                                .mode = mode});
     if (!made) return made;
-    std::unique_ptr<store> all = metered(*std::move(made), meters.commands);
+    std::unique_ptr<store> all = open_metered_store(*std::move(made), meters.commands);
     if (!with.keys.empty()) {
-        auto sealed =
-            encrypted(std::move(all),
-                      {.keys = with.keys, .others = with.others, .counters = &meters.encryption});
+        auto sealed = open_encrypted_store(
+            std::move(all),
+            {.keys = with.keys, .others = with.others, .counters = &meters.encryption});
         if (!sealed) return sealed;
         all = *std::move(sealed);
     }
     if (with.cache_bytes > 0) {
-        all = cached(
+        all = open_cached_store(
             std::move(all),
             {.bytes_max = with.cache_bytes, .age_max = with.cache_age, .counters = &meters.cache});
     }

@@ -1,6 +1,6 @@
 // Consumers: messages that a broker delivers at least once take effect once.
 //
-//   semel::engine inbox{semel::open("postgres://…").value()};
+//   semel::engine inbox{semel::open_store("postgres://…").value()};
 //   auto consumer = semel::consumer::open_consumer(
 //       "redis://127.0.0.1/0?stream=orders&group=billing",
 //       semel::consumer::once_each(inbox, {.tenant = "acme", .operation = "BILL_ORDER"},

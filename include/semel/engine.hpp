@@ -1,6 +1,6 @@
 // The engine: runs work exactly once per record id and gives every repeat the first answer.
 //
-//   auto store  = semel::open("sqlite:orders.db").value();
+//   auto store  = semel::open_store("sqlite:orders.db").value();
 //   auto engine = semel::engine{std::move(store), {.lease = 30s, .retention = 24h}};
 //   auto outcome = engine.execute<std::string>(
 //       {.tenant = "acme", .operation = "ORDER_CREATE", .key = key,
@@ -47,7 +47,7 @@ struct engine_options {
     // throw, as said at engine::start().
     std::function<void(const mismatch_seen&)> on_mismatch = {};
     std::shared_ptr<logger> log = {};             // default: spdlog to stderr, warnings and above
-    std::shared_ptr<semel::runtime> runtime = {}; // default: make_system_runtime()
+    std::shared_ptr<semel::runtime> runtime = {}; // default: open_system_runtime()
 };
 
 // What the engine has counted since it began.
@@ -72,8 +72,8 @@ struct message {
     std::optional<fingerprint> content = {};
 };
 
-// What engine::once() runs once: an id of this application. Equal ids of two applications that share
-// a store are two ids. Empty names are refused.
+// What engine::once() runs once: an id of this application. Equal ids of two applications that
+// share a store are two ids. Empty names are refused.
 struct application_id {
     std::string application;
     std::string id;

@@ -153,15 +153,15 @@ struct answer {
 
 // A method with its policy, checked. Make it once, at start.
 struct protected_method {
+    // invalid_argument names the method and what is wrong: an operation that is empty or too long,
+    // no waiting time, metadata that is never replayed. The request's type is looked up among the
+    // generated ones; a deterministic form without one is refused.
+    static result<protected_method> make(std::string name, method_policy how);
+
     std::string name = {}; // "package.Service/Method"
     method_policy how = {};
     const google::protobuf::Descriptor* request = nullptr; // for content_form::deterministic
 };
-
-// invalid_argument names the method and what is wrong: an operation that is empty or too long, no
-// waiting time, metadata that is never replayed. The request's type is looked up among the
-// generated ones; a deterministic form without one is refused.
-[[nodiscard]] result<protected_method> make_method(std::string name, method_policy how);
 
 [[nodiscard]] result<void> check(const guard_options& options);
 

@@ -164,6 +164,11 @@ private:
 
 // ---- internal ids, made public -----------------------------------------------------------------
 
+struct public_id_codec_options {
+    std::string prefix; // of the kind of thing; a TypeID prefix, not empty
+    std::string secret; // at least 16 bytes; changing it changes every public id
+};
+
 // Turns internal 64-bit ids (database keys) into opaque public ids and back, without a table. The
 // text has the form of a TypeID: prefix, '_', 26 characters. Behind it is one AES-256 block under a
 // key made from secret and prefix, holding the id and 64 check bits. So public ids do not show how
@@ -172,13 +177,8 @@ private:
 // Immutable; any thread.
 class public_id_codec {
 public:
-    struct options {
-        std::string prefix; // of the kind of thing; a TypeID prefix, not empty
-        std::string secret; // at least 16 bytes; changing it changes every public id
-    };
-
     // invalid_argument: bad prefix or too short a secret.
-    static result<public_id_codec> create(const options& from);
+    static result<public_id_codec> make(const public_id_codec_options& from);
 
     [[nodiscard]] std::string encode(std::uint64_t internal) const;
     // invalid_argument: not of this form, of another prefix, or not made under this secret.

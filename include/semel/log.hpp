@@ -108,7 +108,7 @@ enum class log_format : std::uint8_t {
     json,   // one JSON object per line: time, level, logger, message, fields
 };
 
-struct log_options {
+struct spdlog_logger_options {
     std::string name = "semel";
     log_level level = log_level::info; // and above
     log_format format = log_format::pretty;
@@ -117,6 +117,6 @@ struct log_options {
 
 // Lines never contain a raw line end or control character, whatever the message or a field holds,
 // and bytes that are not UTF-8 become U+FFFD.
-[[nodiscard]] std::shared_ptr<logger> make_spdlog_logger(const log_options& options = {});
+[[nodiscard]] std::shared_ptr<logger> open_spdlog_logger(const spdlog_logger_options& options = {});
 
 } // namespace semel

@@ -15,7 +15,7 @@ namespace semel {
 
 // What does not belong into a URL, or is the same for every store. Parameters of the URL win over
 // these.
-struct open_options {
+struct store_options {
     std::string table_prefix = "semel_";        // of stores that have tables
     std::size_t queue_max = limits{}.queue_max; // waiting begins and look-ups of a durable store
     store_counters* counters = nullptr; // outlives the store; for drivers that have round trips
@@ -66,12 +66,12 @@ struct open_options {
 // Errors: unknown_store (no such driver; the detail lists the drivers), invalid_argument (the URL
 // cannot be read, or has a parameter that the driver does not know), and the errors of the
 // driver.
-[[nodiscard]] result<std::unique_ptr<store>> open(std::string_view url,
-                                                  const open_options& options = {});
+[[nodiscard]] result<std::unique_ptr<store>> open_store(std::string_view url,
+                                                        const store_options& options = {});
 
-// Everything about the URL that open() refuses before it connects or touches a file. Opens, creates
-// and changes nothing; certificates that the URL names are read.
-[[nodiscard]] result<void> check_url(std::string_view url, const open_options& options = {});
+// Everything about the URL that open_store() refuses before it connects or touches a file. Opens,
+// creates and changes nothing; certificates that the URL names are read.
+[[nodiscard]] result<void> check_url(std::string_view url, const store_options& options = {});
 
 // Brings the tables behind a store URL up to date. Versioned and idempotent; many processes may run
 // it at the same time. With dry_run the report has the SQL. A user that may create tables can run
@@ -80,6 +80,6 @@ struct open_options {
 // Errors: unknown_store, unsupported (a store without tables), schema_newer, and those of opening
 // the store.
 [[nodiscard]] result<migration_report> migrate(std::string_view url, migrate_mode mode,
-                                               const open_options& options = {});
+                                               const store_options& options = {});
 
 } // namespace semel

@@ -263,7 +263,7 @@ private:
 
 } // namespace
 
-std::shared_ptr<runtime> make_system_runtime() {
+std::shared_ptr<runtime> open_system_runtime() {
     return {new system_runtime, delete_at_home{}};
 }
 

@@ -61,7 +61,7 @@ loop::loop(std::unique_ptr<source> from, handler what, consumer_options options)
     : from_(std::move(from)),
       what_(std::move(what)),
       options_(std::move(options)),
-      log_(options_.log ? options_.log : make_spdlog_logger({.level = log_level::warning})),
+      log_(options_.log ? options_.log : open_spdlog_logger({.level = log_level::warning})),
       metrics_(options_.metrics != nullptr ? *options_.metrics : own_metrics_),
       pauses_(reconnecting, reinterpret_cast<std::uintptr_t>(this)) {}
 

@@ -356,7 +356,7 @@ failure refused(std::string detail) {
 
 result<std::unique_ptr<source>> open_redis_source(const store_url& url,
                                                   const consumer_options& options) {
-    redis_options connection;
+    redis_store_options connection;
     redis_source_options own{.claim_after = options.claim_after};
     url_parameters given{url};
     if (auto read = read_redis_connection(url, given, connection); !read) {

@@ -22,8 +22,8 @@ private:
 };
 
 engine_options completed(engine_options options) {
-    if (!options.log) options.log = make_spdlog_logger();
-    if (!options.runtime) options.runtime = make_system_runtime();
+    if (!options.log) options.log = open_spdlog_logger();
+    if (!options.runtime) options.runtime = open_system_runtime();
     return options;
 }
 

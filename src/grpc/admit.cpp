@@ -92,7 +92,7 @@ std::optional<std::string> written_again(const pb::Descriptor& type, std::string
 
 } // namespace
 
-result<protected_method> make_method(std::string name, method_policy how) {
+result<protected_method> protected_method::make(std::string name, method_policy how) {
     if (how.operation.empty()) how.operation = name;
     if (how.operation.empty()) return wrong(name, "it needs an operation");
     if (how.operation.size() > limits{}.operation_bytes_max) {

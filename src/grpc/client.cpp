@@ -77,15 +77,16 @@ private:
 } // namespace
 
 std::unique_ptr<exp::ClientInterceptorFactoryInterface>
-make_client_interceptor(client_options options) {
+open_client_interceptor(client_options options) {
     return std::make_unique<carrier_factory>(std::move(options));
 }
 
 std::shared_ptr<::grpc::Channel>
-connect(const std::string& target, const std::shared_ptr<::grpc::ChannelCredentials>& credentials,
-        client_options options, const ::grpc::ChannelArguments& arguments) {
+open_channel(const std::string& target,
+             const std::shared_ptr<::grpc::ChannelCredentials>& credentials, client_options options,
+             const ::grpc::ChannelArguments& arguments) {
     std::vector<std::unique_ptr<exp::ClientInterceptorFactoryInterface>> all;
-    all.push_back(make_client_interceptor(std::move(options)));
+    all.push_back(open_client_interceptor(std::move(options)));
     return exp::CreateCustomChannelWithInterceptors(target, credentials, arguments, std::move(all));
 }
 

@@ -35,7 +35,7 @@ std::map<std::string, protected_method, std::less<>> checked(front_options& opti
     std::set<std::string> operations;
     for (auto& [name, how] : options.methods) {
         if (options.reach == reach::remote) add_remote_rules(how);
-        auto method = make_method(name, std::move(how)).value();
+        auto method = protected_method::make(name, std::move(how)).value();
         if (!operations.insert(method.how.operation).second) {
             throw_failure({.code = errc::invalid_argument,
                            .detail = "method '" + name +

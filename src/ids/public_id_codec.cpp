@@ -44,7 +44,7 @@ failure refused(std::string why) {
 
 } // namespace
 
-result<public_id_codec> public_id_codec::create(const options& from) {
+result<public_id_codec> public_id_codec::make(const public_id_codec_options& from) {
     if (from.prefix.empty() || !type_id::is_valid_prefix(from.prefix)) {
         return refused("a public id needs a prefix of at most 63 characters of a-z and '_' that "
                        "starts and ends with a letter");

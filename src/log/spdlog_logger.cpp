@@ -39,7 +39,7 @@ std::string in_pattern(std::string_view name) {
 }
 
 // Times are UTC, so that lines of several machines can be merged.
-std::string pattern_of(const log_options& options) {
+std::string pattern_of(const spdlog_logger_options& options) {
     std::string name;
     append_json_string(name, options.name);
     name = in_pattern(name);
@@ -51,7 +51,7 @@ std::string pattern_of(const log_options& options) {
 
 class spdlog_logger final : public logger {
 public:
-    explicit spdlog_logger(const log_options& options)
+    explicit spdlog_logger(const spdlog_logger_options& options)
         : format_(options.format), to_(options.name, sink_to(options.to)) {
         to_.set_level(level_of(options.level));
         to_.set_formatter(std::make_unique<spdlog::pattern_formatter>(
@@ -81,7 +81,7 @@ private:
 
 } // namespace
 
-std::shared_ptr<logger> make_spdlog_logger(const log_options& options) {
+std::shared_ptr<logger> open_spdlog_logger(const spdlog_logger_options& options) {
     return std::make_shared<spdlog_logger>(options);
 }
 

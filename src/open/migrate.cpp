@@ -26,7 +26,7 @@ std::string upgrade_sqlite(std::int64_t from, std::string_view prefix) {
 }
 
 // Opening the file as a store does the same; this is for those who want to see it first.
-migrated migrate_sqlite(const store_url& url, migrate_mode mode, const open_options& options) {
+migrated migrate_sqlite(const store_url& url, migrate_mode mode, const store_options& options) {
     const auto own = sqlite_target(url, options);
     if (!own) return own.error();
     if (!sqlite::valid_prefix(own->table_prefix)) {
@@ -54,26 +54,27 @@ migrated migrate_sqlite(const store_url& url, migrate_mode mode, const open_opti
     return report;
 }
 
-migrated migrate_postgres_at(const store_url& url, migrate_mode mode, const open_options& options) {
+migrated migrate_postgres_at(const store_url& url, migrate_mode mode,
+                             const store_options& options) {
     const auto own = postgres_target(url, options);
     if (!own) return own.error();
     return migrate_postgres(*own, mode);
 }
 
-migrated migrate_mysql_at(const store_url& url, migrate_mode mode, const open_options& options) {
+migrated migrate_mysql_at(const store_url& url, migrate_mode mode, const store_options& options) {
     const auto own = mysql_target(url, options);
     if (!own) return own.error();
     return migrate_mysql(*own, mode);
 }
 
-migrated has_no_tables(const store_url& url, migrate_mode, const open_options&) {
+migrated has_no_tables(const store_url& url, migrate_mode, const store_options&) {
     return failure{.code = errc::unsupported,
                    .possible = effect::none,
                    .detail = "'" + url.scheme + ":' stores have no tables; nothing to migrate"};
 }
 
 // The front has no tables.
-migrated migrate_truth(const store_url& url, migrate_mode mode, const open_options& options) {
+migrated migrate_truth(const store_url& url, migrate_mode mode, const store_options& options) {
     const auto own = tiered_target(url);
     if (!own) return own.error();
     return migrate(own->truth, mode, options);
@@ -81,7 +82,7 @@ migrated migrate_truth(const store_url& url, migrate_mode mode, const open_optio
 
 struct driver {
     std::string_view scheme;
-    migrated (*migrate)(const store_url& url, migrate_mode mode, const open_options& options);
+    migrated (*migrate)(const store_url& url, migrate_mode mode, const store_options& options);
 };
 
 constexpr driver drivers[]{
@@ -94,7 +95,7 @@ constexpr driver drivers[]{
 
 } // namespace
 
-migrated migrate(std::string_view url, migrate_mode mode, const open_options& options) {
+migrated migrate(std::string_view url, migrate_mode mode, const store_options& options) {
     const auto parsed = parse_url(url);
     if (!parsed) return parsed.error();
     for (const auto& one : drivers) {

@@ -27,7 +27,7 @@ void read_milliseconds(url_parameters& from, std::string_view name, duration& to
 }
 
 // `user:password`, `:password`
-result<void> read_user(std::string_view text, redis_options& to) {
+result<void> read_user(std::string_view text, redis_store_options& to) {
     const std::size_t colon = text.find(':');
     if (colon == std::string_view::npos) {
         return refused("the URL of a Redis server names a user and no password; write "
@@ -39,7 +39,7 @@ result<void> read_user(std::string_view text, redis_options& to) {
 }
 
 // `host`, `host:port`, `[address]:port`
-result<void> read_host(std::string_view text, redis_options& to) {
+result<void> read_host(std::string_view text, redis_store_options& to) {
     std::size_t end = text.find(':');
     if (text.starts_with('[')) {
         end = text.find(']');
@@ -58,7 +58,7 @@ result<void> read_host(std::string_view text, redis_options& to) {
 }
 
 // `//user:password@host:port/database`. A password may hold anything, so it ends at the last `@`.
-result<void> read_place(std::string_view text, redis_options& to) {
+result<void> read_place(std::string_view text, redis_store_options& to) {
     if (!text.starts_with("//")) return refused("write redis://host:port/database");
     text.remove_prefix(2);
     const std::size_t at = text.rfind('@');
@@ -102,7 +102,8 @@ constexpr choice<redis_wake> wakes[]{{"publish", redis_wake::publish}, {"none", 
 
 } // namespace
 
-result<void> read_redis_connection(const store_url& url, url_parameters& given, redis_options& to) {
+result<void> read_redis_connection(const store_url& url, url_parameters& given,
+                                   redis_store_options& to) {
     to.tls = url.scheme == "rediss";
     if (auto read = read_place(url.target, to); !read) return read;
     read_milliseconds(given, "connect_timeout_ms", to.connect_timeout);
@@ -115,8 +116,8 @@ result<void> read_redis_connection(const store_url& url, url_parameters& given, 
     return {};
 }
 
-result<redis_options> redis_target(const store_url& url, const open_options& options,
-                                   redis_options own) {
+result<redis_store_options> redis_target(const store_url& url, const store_options& options,
+                                         redis_store_options own) {
     own.queue_max = options.queue_max;
     own.counters = options.counters;
     own.mode = options.mode;

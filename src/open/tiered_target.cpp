@@ -37,7 +37,7 @@ result<tiered_urls> tiered_target(const store_url& url) {
     return made;
 }
 
-result<redis_options> front_target(const std::string& url, const open_options& options) {
+result<redis_store_options> front_target(const std::string& url, const store_options& options) {
     const auto parsed = parse_url(url);
     if (!parsed) return parsed.error();
     if (parsed->scheme != "redis" && parsed->scheme != "rediss") {
@@ -50,7 +50,7 @@ result<redis_options> front_target(const std::string& url, const open_options& o
 }
 
 result<std::unique_ptr<front_tier>> open_front(const std::string& url,
-                                               const open_options& options) {
+                                               const store_options& options) {
     const auto own = front_target(url, options);
     if (!own) return own.error();
     return open_redis_front(*own);

@@ -161,8 +161,8 @@ private:
     std::vector<std::thread> keeping;
 };
 
-result<std::unique_ptr<relay>> relay::start(std::vector<table_opener> tables,
-                                            const sink_opener& sinks, relay_options options) {
+result<std::unique_ptr<relay>> open_relay(std::vector<table_opener> tables,
+                                          const sink_opener& sinks, relay_options options) {
     if (tables.empty()) return refused("no table");
     if (auto sound = check(options); !sound) return std::move(sound).error();
     auto made = std::make_unique<state>(std::move(options));

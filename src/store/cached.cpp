@@ -36,7 +36,7 @@ cached_texts texts_of(const stored_result& result) {
 
 class cached_store final : public store {
 public:
-    cached_store(std::unique_ptr<store> inner, cache_options options)
+    cached_store(std::unique_ptr<store> inner, cached_store_options options)
         : options_(std::move(options)),
           shards_(std::clamp(std::bit_floor(options_.bytes_max / shard_bytes_min), std::size_t{1},
                              shards_max)),
@@ -248,7 +248,7 @@ private:
     }
 
     const home_process home_;
-    const cache_options options_;
+    const cached_store_options options_;
     std::vector<cached_shard> shards_;
     const cached_limits limits_;
     // Goes first: it answers what is on its way, which leads back into the shards.
@@ -257,7 +257,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<store> cached(std::unique_ptr<store> inner, cache_options options) {
+std::unique_ptr<store> open_cached_store(std::unique_ptr<store> inner,
+                                         cached_store_options options) {
     return std::make_unique<cached_store>(std::move(inner), std::move(options));
 }
 

@@ -40,7 +40,7 @@ bool fits(maker by, std::uint64_t bound, std::uint64_t fence) {
 
 class encrypted_store final : public store {
 public:
-    encrypted_store(std::unique_ptr<store> inner, encryption_options&& options)
+    encrypted_store(std::unique_ptr<store> inner, encrypted_store_options&& options)
         : box_(std::move(options.keys)),
           others_(options.others),
           counters_(options.counters),
@@ -213,7 +213,8 @@ private:
 
 } // namespace
 
-result<std::unique_ptr<store>> encrypted(std::unique_ptr<store> inner, encryption_options options) {
+result<std::unique_ptr<store>> open_encrypted_store(std::unique_ptr<store> inner,
+                                                    encrypted_store_options options) {
     if (auto fine = sealed_box::check(options.keys); !fine) return fine.error();
     return std::unique_ptr<store>{
         std::make_unique<encrypted_store>(std::move(inner), std::move(options))};

@@ -10,7 +10,8 @@ namespace {
 
 class metered_store final : public store {
 public:
-    metered_store(std::unique_ptr<store> inner, store_metrics& metrics, meter_options options)
+    metered_store(std::unique_ptr<store> inner, store_metrics& metrics,
+                  metered_store_options options)
         : metrics_(metrics), options_(std::move(options)), inner_(std::move(inner)) {}
 
     void submit(envelope what, completion done) override {
@@ -74,15 +75,15 @@ private:
     }
 
     store_metrics& metrics_;
-    const meter_options options_;
+    const metered_store_options options_;
     // Goes first: it answers what is on its way, which is counted here.
     std::unique_ptr<store> inner_;
 };
 
 } // namespace
 
-std::unique_ptr<store> metered(std::unique_ptr<store> inner, store_metrics& metrics,
-                               meter_options options) {
+std::unique_ptr<store> open_metered_store(std::unique_ptr<store> inner, store_metrics& metrics,
+                                          metered_store_options options) {
     return std::make_unique<metered_store>(std::move(inner), metrics, std::move(options));
 }
 

@@ -72,7 +72,7 @@ std::uint64_t random_word() {
 class tiered_store final : public store {
 public:
     tiered_store(std::unique_ptr<front_tier> front, std::unique_ptr<store> truth,
-                 tier_options options)
+                 tiered_store_options options)
         : options_(std::move(options)), front_(std::move(front)), truth_(std::move(truth)) {}
 
     void submit(envelope what, completion done) override {
@@ -242,7 +242,7 @@ private:
     }
 
     const home_process home_;
-    const tier_options options_;
+    const tiered_store_options options_;
     borrowed_clock clock_;
     std::atomic<std::uint64_t> tokens_ = random_word();
     const std::unique_ptr<front_tier> front_;
@@ -257,8 +257,9 @@ std::unique_ptr<record_watch> front_tier::watch(const record_id&, unique_functio
     return nullptr;
 }
 
-std::unique_ptr<store> tiered(std::unique_ptr<front_tier> front, std::unique_ptr<store> truth,
-                              tier_options options) {
+std::unique_ptr<store> open_tiered_store(std::unique_ptr<front_tier> front,
+                                         std::unique_ptr<store> truth,
+                                         tiered_store_options options) {
     return std::make_unique<tiered_store>(std::move(front), std::move(truth), std::move(options));
 }
 

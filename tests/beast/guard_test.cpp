@@ -47,7 +47,7 @@ gate orders_gate() {
 
 class BeastGuard : public testing::Test {
 protected:
-    explicit BeastGuard(std::unique_ptr<store> records = make_memory_store())
+    explicit BeastGuard(std::unique_ptr<store> records = open_memory_store())
         : engine_(std::move(records), {}, {.operations = gate_.operations()}),
           guard_(engine_, gate_) {}
 
@@ -261,7 +261,7 @@ std::string temporary_folder() {
 class BeastTransact : public BeastGuard {
 protected:
     explicit BeastTransact(const std::string& folder = temporary_folder())
-        : BeastGuard(open("sqlite:" + folder + "/orders.db").value()), folder_(folder) {
+        : BeastGuard(open_store("sqlite:" + folder + "/orders.db").value()), folder_(folder) {
         EXPECT_EQ(::sqlite3_open((folder + "/orders.db").c_str(), &rows_), SQLITE_OK);
         run("CREATE TABLE orders (id INTEGER PRIMARY KEY)");
     }

@@ -27,7 +27,7 @@ protected:
         const std::string url = GetParam() == std::string{"memory"}
                                     ? std::string{"memory:"}
                                     : "sqlite:" + folder_ + "/records.db";
-        store_ = open(url).value();
+        store_ = open_store(url).value();
     }
     ~CenterThreads() override {
         store_.reset();
@@ -59,7 +59,7 @@ protected:
     }
 
     std::string folder_;
-    std::shared_ptr<runtime> timers_ = make_system_runtime();
+    std::shared_ptr<runtime> timers_ = open_system_runtime();
     std::unique_ptr<store> store_;
 };
 

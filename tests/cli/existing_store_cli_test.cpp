@@ -60,7 +60,7 @@ protected:
     }
     // With one record, that is said to run.
     [[nodiscard]] std::unique_ptr<store> made_store() const {
-        auto made = open(url()).value();
+        auto made = open_store(url()).value();
         const commands::begin begin{.owner = {1, 2}, .lease = std::chrono::hours{1}};
         EXPECT_TRUE(made->call({.tenant = "acme", .operation = "PAY", .key = "done"}, begin));
         return made;

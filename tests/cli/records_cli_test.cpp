@@ -27,7 +27,7 @@ protected:
     RecordsCommand() {
         std::string name = std::filesystem::temp_directory_path() / "semel-records-XXXXXX";
         folder_ = ::mkdtemp(name.data());
-        const auto store = open(url()).value();
+        const auto store = open_store(url()).value();
         const time_point now = ask(*store, "none", commands::lookup{}).now;
         const claim done = begin(*store, "done", lease_expiry::retry, now, 1min);
         stored_result paid{.body = "paid", .type = "text/plain", .ref = "tx_9"};

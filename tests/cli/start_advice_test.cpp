@@ -73,7 +73,7 @@ TEST(StartAdvice, NamesFilesThatEverybodyCanRead) {
 TEST(SecurityLog, LogsSomeOfAFloodAndCountsAllOfIt) {
     using kind = edge::security_event::kind;
     std::ostringstream lines;
-    security_log to{make_spdlog_logger({.to = &lines})};
+    security_log to{open_spdlog_logger({.to = &lines})};
     const security_log::clock::time_point start{std::chrono::hours{1}};
     const edge::security_event bad{.what = kind::token_refused, .at = "center", .peer = "10.0.0.7"};
 

@@ -34,7 +34,7 @@ protected:
 
     std::string folder_, file_;
     std::ostringstream lines_;
-    const std::shared_ptr<logger> log_ = make_spdlog_logger({.to = &lines_});
+    const std::shared_ptr<logger> log_ = open_spdlog_logger({.to = &lines_});
     const std::shared_ptr<config::live_tokens> live_ = std::make_shared<config::live_tokens>();
 };
 

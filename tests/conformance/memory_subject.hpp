@@ -10,7 +10,7 @@ namespace semel::conformance {
 
 class memory_backing final : public backing {
 public:
-    result<std::unique_ptr<store>> open() override { return make_memory_store(); }
+    result<std::unique_ptr<store>> open() override { return open_memory_store(); }
 };
 
 inline subject memory_subject() {

@@ -18,7 +18,7 @@ public:
         migrate(prefix_.url(), migrate_mode::run).value();
     }
 
-    result<std::unique_ptr<store>> open() override { return semel::open(prefix_.url()); }
+    result<std::unique_ptr<store>> open() override { return semel::open_store(prefix_.url()); }
 
     // Another number whenever a row has been written.
     std::optional<std::uint64_t> writes() override {

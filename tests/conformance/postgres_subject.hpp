@@ -15,7 +15,7 @@ class postgres_backing final : public backing {
 public:
     postgres_backing() { migrate(prefix_.url(), migrate_mode::run).value(); }
 
-    result<std::unique_ptr<store>> open() override { return semel::open(prefix_.url()); }
+    result<std::unique_ptr<store>> open() override { return semel::open_store(prefix_.url()); }
 
     // Another number whenever a row has been written, or only locked.
     std::optional<std::uint64_t> writes() override {

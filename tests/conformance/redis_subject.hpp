@@ -15,7 +15,7 @@ namespace semel::conformance {
 
 // A server counts the changes of all its clients, so each half of a suite (./test runs two at a
 // time) has one of its own.
-inline redis_options own_redis() {
+inline redis_store_options own_redis() {
     const char* const half = std::getenv("GTEST_SHARD_INDEX");
     const bool second = half != nullptr && std::string_view{half} == "1";
     return test::options_of(test::server_url(second ? "SEMEL_TEST_REDIS_AOF" : "SEMEL_TEST_REDIS"));
@@ -34,7 +34,7 @@ public:
     }
 
 private:
-    redis_options options_ = own_redis();
+    redis_store_options options_ = own_redis();
     test::redis_client client_{options_};
 };
 

@@ -65,7 +65,7 @@ private:
 
 class sqlite_backing final : public backing {
 public:
-    result<std::unique_ptr<store>> open() override { return semel::open("sqlite:" + path_); }
+    result<std::unique_ptr<store>> open() override { return semel::open_store("sqlite:" + path_); }
 
     std::optional<std::uint64_t> writes() override {
         if (!observer_) observer_ = std::make_unique<sqlite_observer>(path_);

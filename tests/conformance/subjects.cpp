@@ -46,17 +46,17 @@ subject decorated(const subject& inner, const std::string& with, const decorator
 }
 
 std::unique_ptr<store> with_cache(std::unique_ptr<store> inner) {
-    return cached(std::move(inner));
+    return open_cached_store(std::move(inner));
 }
 
 std::unique_ptr<store> with_metrics(std::unique_ptr<store> inner) {
     static store_metrics metrics;
-    return metered(std::move(inner), metrics);
+    return open_metered_store(std::move(inner), metrics);
 }
 
 std::unique_ptr<store> with_encryption(std::unique_ptr<store> inner) {
     const encryption_key key{.id = "test", .secret = std::string(32, 's')};
-    return encrypted(std::move(inner), {.keys = {key}}).value();
+    return open_encrypted_store(std::move(inner), {.keys = {key}}).value();
 }
 
 } // namespace

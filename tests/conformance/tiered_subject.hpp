@@ -27,7 +27,7 @@ public:
     result<std::unique_ptr<store>> open() override {
         auto truth = truth_->open();
         if (!truth) return std::move(truth).error();
-        return tiered(front_(), *std::move(truth));
+        return open_tiered_store(front_(), *std::move(truth));
     }
     std::optional<std::uint64_t> writes() override { return truth_->writes(); }
 
@@ -95,14 +95,14 @@ inline front_maker forgetful_place() {
 // Nobody listens there.
 inline front_maker lost_place() {
     return [] {
-        redis_options to;
+        redis_store_options to;
         to.port = 1;
         return open_redis_front(to).value();
     };
 }
 
 inline front_maker redis_place() {
-    redis_options to = own_redis();
+    redis_store_options to = own_redis();
     to.prefix = test::fresh_prefix();
     // Cleans up behind the last front of the place.
     const std::shared_ptr<void> cleaner{

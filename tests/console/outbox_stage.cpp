@@ -82,8 +82,8 @@ std::optional<http::grant> grant_of(const fingerprint& hash) {
 } // namespace
 
 int main() {
-    const auto timers = make_system_runtime();
-    const auto records = make_memory_store();
+    const auto timers = open_system_runtime();
+    const auto records = open_memory_store();
     outbox_in_memory outbox;
     console_options with{.grant_of_hash = grant_of, .store = "memory", .outbox = &outbox};
     with.grant_of = [](std::string_view token) { return grant_of(fingerprint::raw(token)); };

@@ -60,7 +60,7 @@ std::string in_group(std::string consumer_url, const std::string& group) {
 // ---- a consumer's database
 
 effects_file::effects_file(std::string path) : path_(std::move(path)) {
-    static_cast<void>(open("sqlite:" + path_).value()); // makes the tables of the inbox
+    static_cast<void>(open_store("sqlite:" + path_).value()); // makes the tables of the inbox
     sqlite3_open(path_.c_str(), &database_);
     sqlite3_busy_timeout(database_, 20'000);
     ask("CREATE TABLE effects (key TEXT, number TEXT, child TEXT, runs INTEGER DEFAULT 1)");

@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
     if (argc != 4) return 2;
     std::signal(SIGTERM, on_term);
     const std::string_view kind = argv[1];
-    semel::engine inbox{semel::open("sqlite:" + std::string{argv[3]}).value()};
+    semel::engine inbox{semel::open_store("sqlite:" + std::string{argv[3]}).value()};
     database own{argv[3]};
     semel::sqlite_transaction here{own.native()};
     auto consumer = semel::consumer::open_consumer(

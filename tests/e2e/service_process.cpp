@@ -159,7 +159,7 @@ int serve(int port, const place& at) {
     const auto gate = semel::http::gate::make({.routes = {{.operation = "BOOK", .path = "/orders"}},
                                                .tenants = semel::http::single_tenant{"acme"}})
                           .value();
-    semel::engine engine{semel::open(at.database + "?prefix=" + at.prefix).value(),
+    semel::engine engine{semel::open_store(at.database + "?prefix=" + at.prefix).value(),
                          {},
                          {.operations = gate.operations()}};
     const semel::http::httplib_guard guard{engine, gate};

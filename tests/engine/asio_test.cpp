@@ -36,7 +36,7 @@ asio::awaitable<void> pause(std::chrono::milliseconds how_long) {
 class AsioEngine : public testing::Test {
 protected:
     asio::thread_pool pool_{2};
-    semel::engine engine_{semel::make_memory_store()};
+    semel::engine engine_{semel::open_memory_store()};
 
     template <class T> T run(asio::awaitable<T> what) {
         return asio::co_spawn(pool_, std::move(what), asio::use_future).get();

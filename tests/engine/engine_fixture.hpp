@@ -85,7 +85,7 @@ protected:
     }
 
     std::unique_ptr<store> open_store(const std::string& kind) {
-        if (kind == "memory") return make_memory_store();
+        if (kind == "memory") return open_memory_store();
         const auto* info = testing::UnitTest::GetInstance()->current_test_info();
         std::string folder = std::string{info->test_suite_name()} + "-" + info->name();
         for (char& c : folder) c = c == '/' ? '-' : c;

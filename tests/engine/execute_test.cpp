@@ -433,7 +433,7 @@ TEST_P(Execute, WorkThatExecutesItsOwnKeyIsToldSoInTime) {
 
 TEST(BadInput, IsNamedBeforeAnythingIsAskedOrRun) {
     auto script = std::make_shared<support::store_script>();
-    engine engine{std::make_unique<support::faulty_store>(make_memory_store(), script)};
+    engine engine{std::make_unique<support::faulty_store>(open_memory_store(), script)};
     const auto code_of = [&](request what) {
         const auto out = engine.execute<std::string>(std::move(what), never);
         EXPECT_EQ(out.kind(), outcome_kind::unavailable);

@@ -263,7 +263,7 @@ protected:
         return std::get<answers::found>(got.value().said).current->state;
     }
 
-    std::shared_ptr<store> records_ = make_memory_store();
+    std::shared_ptr<store> records_ = open_memory_store();
 };
 
 TEST_F(EndOfEngine, TheDestructorWaitsForCompletionsUnderWay) {
@@ -348,7 +348,7 @@ TEST_F(EndOfEngine, RefusesOptionsThatMakeNoSense) {
         operation_policy policy;
         change(options, policy);
         try {
-            engine made{make_memory_store(), policy, options};
+            engine made{open_memory_store(), policy, options};
         } catch (const failure_error& why) {
             return why.why().code;
         }

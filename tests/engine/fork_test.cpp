@@ -73,7 +73,7 @@ TEST_P(Fork, TheChildMayOpenAnotherEngine) {
     parent();
 
     const auto child = said_by_child([&] {
-        engine own{make_memory_store(), {}, {.log = null_logger()}};
+        engine own{open_memory_store(), {}, {.log = null_logger()}};
         return own.execute<std::string>(order("k"), [] { return "run by the child"; }).value();
     });
 

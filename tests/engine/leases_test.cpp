@@ -27,7 +27,7 @@ protected:
                         options);
         return *engine_;
     }
-    std::shared_ptr<store> records_ = make_memory_store();
+    std::shared_ptr<store> records_ = open_memory_store();
 };
 
 // An owner that died: its claim is there, and nobody works.

@@ -147,7 +147,7 @@ TEST_F(Orphans, AreNotLookedForWhereNothingWasSent) {
 }
 
 TEST_F(Orphans, AreWaitedForByTheEnginesDestructor) {
-    const std::shared_ptr<store> records = make_memory_store();
+    const std::shared_ptr<store> records = open_memory_store();
     auto options = impatient();
     options.store_patience = 300ms;
     engine_.emplace(std::make_unique<support::faulty_store>(

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(SystemRuntime, RunsTimersInTheOrderOfTheirTimes) {
-    const auto runtime = make_system_runtime();
+    const auto runtime = open_system_runtime();
     std::vector<int> order; // touched by the timer thread only, until it is done
     std::promise<void> done;
     const local_time now = runtime->now();
@@ -33,7 +33,7 @@ TEST(SystemRuntime, RunsTimersInTheOrderOfTheirTimes) {
 }
 
 TEST(SystemRuntime, RunsATimeThatIsOverAtOnce) {
-    const auto runtime = make_system_runtime();
+    const auto runtime = open_system_runtime();
     std::promise<void> done;
 
     runtime->at(local_time{}, [&] { done.set_value(); });
@@ -45,7 +45,7 @@ TEST(SystemRuntime, HasAThreadEachForTimersCallbacksAndChores) {
     std::promise<std::thread::id> timer;
     std::promise<std::thread::id> callback;
     std::promise<std::thread::id> chore;
-    const auto runtime = make_system_runtime();
+    const auto runtime = open_system_runtime();
 
     runtime->at(runtime->now(), [&] { timer.set_value(std::this_thread::get_id()); });
     runtime->post([&] { callback.set_value(std::this_thread::get_id()); });
@@ -61,7 +61,7 @@ TEST(SystemRuntime, RunsCallbacksPastThoseThatBlock) {
     const std::shared_future<void> go_on = enough.get_future().share();
     std::atomic<int> blocked = 0;
     std::promise<void> ran;
-    const auto runtime = make_system_runtime(); // ends first: its callbacks use what is above
+    const auto runtime = open_system_runtime(); // ends first: its callbacks use what is above
 
     for (int i = 0; i < 3; ++i) {
         runtime->post([&] {
@@ -81,7 +81,7 @@ TEST(SystemRuntime, RunsCallbacksInOrderWhileNoneBlocks) {
     std::vector<int> order;            // guarded by mutex
     std::set<std::thread::id> threads; // guarded by mutex
     {
-        const auto runtime = make_system_runtime();
+        const auto runtime = open_system_runtime();
         for (int i = 0; i < 1000; ++i) {
             runtime->post([&, i] {
                 const std::lock_guard lock{mutex};
@@ -99,7 +99,7 @@ TEST(SystemRuntime, RunsCallbacksInOrderWhileNoneBlocks) {
 TEST(SystemRuntime, EndsWhileCallbacksThatBlockedComeToTheirEnd) {
     std::atomic<int> ran = 0;
     for (int turn = 0; turn < 20; ++turn) {
-        const auto runtime = make_system_runtime();
+        const auto runtime = open_system_runtime();
         for (int i = 0; i < 3; ++i) {
             runtime->post([&, on = runtime.get()] {
                 std::this_thread::sleep_for(15ms);
@@ -116,7 +116,7 @@ TEST(SystemRuntime, RunsWhatWasPostedAndDropsPendingTimersWhenItEnds) {
     auto held = std::make_shared<int>(0);
     std::atomic<bool> fired = false;
     {
-        const auto runtime = make_system_runtime();
+        const auto runtime = open_system_runtime();
         runtime->at(runtime->now() + 1h, [&fired, held] { fired = true; });
         for (int i = 0; i < 100; ++i) runtime->post([&] { ++posted; });
         for (int i = 0; i < 100; ++i) runtime->chore([&] { ++posted; });
@@ -128,7 +128,7 @@ TEST(SystemRuntime, RunsWhatWasPostedAndDropsPendingTimersWhenItEnds) {
 }
 
 TEST(SystemRuntime, DrawsDifferentNumbersOnEveryThread) {
-    const auto runtime = make_system_runtime();
+    const auto runtime = open_system_runtime();
     std::vector<std::future<std::uint64_t>> drawn;
 
     for (int i = 0; i < 8; ++i) {

@@ -33,7 +33,7 @@ protected:
     support::scripted_database database_;
     support::scripted_transaction port_{database_};
     blocking_port on_{port_};
-    engine engine_{make_memory_store()};
+    engine engine_{open_memory_store()};
     std::optional<raw_outcome> out_;
 };
 

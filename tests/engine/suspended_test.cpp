@@ -30,7 +30,7 @@ void sleep_an_hour() {
 }
 
 TEST(Suspended, ATimerIsNotLateByWhatTheMachineSlept) {
-    const auto runtime = make_system_runtime();
+    const auto runtime = open_system_runtime();
     std::atomic<bool> fired = false;
     runtime->at(runtime->now() + 1h, [&] { fired = true; });
     std::this_thread::sleep_for(50ms); // its thread waits by now
@@ -54,7 +54,7 @@ TEST(Suspended, ABlockingCallerIsNotLateEither) {
 }
 
 TEST(Suspended, WorkIsToldSoonThatItsLeaseIsOver) {
-    engine one{make_memory_store(), {.lease = 30s}, {.log = null_logger()}};
+    engine one{open_memory_store(), {.lease = 30s}, {.log = null_logger()}};
     async_call call{one, order("k")};
     call.wait_started();
     std::this_thread::sleep_for(50ms);

@@ -216,7 +216,7 @@ TEST_F(SingleFlight, R_7_OneWaiterTakesOverWhenTheRecordIsReleased) {
 
 // Somebody else claims and finishes while this one's claim is on its way.
 TEST_F(SingleFlight, R_8_ALostRaceAgainstAFinishedWinnerIsAReplay) {
-    std::shared_ptr<store> shared = make_memory_store();
+    std::shared_ptr<store> shared = open_memory_store();
     const auto race = std::make_shared<support::store_script>();
     semel::engine winner{std::make_unique<support::shared_store>(shared)};
     semel::engine loser{std::make_unique<support::faulty_store>(

@@ -13,7 +13,7 @@ using namespace semel;
 
 struct desk {
     support::manual_runtime runtime;
-    std::unique_ptr<store> records = make_memory_store();
+    std::unique_ptr<store> records = open_memory_store();
     edge::center center{*records, runtime, options()};
 
     ~desk() {

@@ -20,7 +20,7 @@ inline grpc::guard_options acme() {
 }
 
 inline grpc::protected_method charge_method_with(grpc::method_policy how = {}) {
-    return grpc::make_method("semel.test.Payments/Charge", std::move(how)).value();
+    return grpc::protected_method::make("semel.test.Payments/Charge", std::move(how)).value();
 }
 
 // A folder for one test.

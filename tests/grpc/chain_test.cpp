@@ -58,7 +58,8 @@ std::unique_ptr<Payments::Stub> stub_to_next(const std::string& address) {
     how.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
     how.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
     how.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 200);
-    return Payments::NewStub(grpc::connect(address, ::grpc::InsecureChannelCredentials(), {}, how));
+    return Payments::NewStub(
+        grpc::open_channel(address, ::grpc::InsecureChannelCredentials(), {}, how));
 }
 
 // As a client does that wants its answer.

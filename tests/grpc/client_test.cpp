@@ -29,8 +29,8 @@ protected:
     ~GrpcClient() override { server_->Shutdown(); }
 
     std::unique_ptr<Payments::Stub> stub(grpc::client_options how = {}) {
-        return Payments::NewStub(grpc::connect(address_, ::grpc::InsecureChannelCredentials(),
-                                               std::move(how), arguments_));
+        return Payments::NewStub(grpc::open_channel(address_, ::grpc::InsecureChannelCredentials(),
+                                                    std::move(how), arguments_));
     }
     Status charge(Payments::Stub& by, call_options how = {}) {
         return call(by, &Payments::Stub::Charge, charge_of(1), how).status;

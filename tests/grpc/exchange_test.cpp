@@ -114,7 +114,7 @@ TEST(GrpcService, AnExceptionOfTheMethodIsThePolicys) {
 }
 
 TEST(GrpcService, RefusesMethodsThatDoNotFit) {
-    semel::engine engine{make_memory_store()};
+    semel::engine engine{open_memory_store()};
     const grpc::guard_options acme{.tenants = http::single_tenant{"acme"}};
     grpc::idempotent<Payments, payments> service{engine, acme};
     const auto why = [&](const std::string& name) {
@@ -139,7 +139,7 @@ public:
 };
 
 TEST(GrpcService, RefusesOtherTypesThanTheDescriptors) {
-    semel::engine engine{make_memory_store()};
+    semel::engine engine{open_memory_store()};
     grpc::idempotent<Payments, mistyped> service{engine, {.tenants = http::single_tenant{"acme"}}};
 
     try {

@@ -319,7 +319,7 @@ TEST_P(GrpcForms, WhileTheStoreIsAwayNothingRuns) {
     served at{GetParam(),
               std::move(with),
               {},
-              std::make_unique<support::faulty_store>(make_memory_store(), script)};
+              std::make_unique<support::faulty_store>(open_memory_store(), script)};
 
     const auto refused = at.charge("key-1", 100);
 

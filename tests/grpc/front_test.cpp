@@ -59,7 +59,7 @@ public:
     front_server(std::shared_ptr<::grpc::Channel> to, grpc::reach how,
                  grpc::method_policy charge = {}, operation_policy policy = {},
                  grpc::guard_options rules = {.tenants = http::single_tenant{"acme"}})
-        : engine_(make_memory_store(), std::move(policy)),
+        : engine_(open_memory_store(), std::move(policy)),
           front_(engine_, std::move(to), options(how, std::move(charge), std::move(rules))) {
         ::grpc::ServerBuilder builder;
         builder.RegisterCallbackGenericService(&front_);
@@ -318,7 +318,7 @@ TEST_F(GrpcFrontBefore, TellsWorkOfItsCallersLeavingWhereAsked) {
 }
 
 TEST(GrpcFront, RefusesToStartWithWhatCannotBeMeant) {
-    semel::engine engine{make_memory_store()};
+    semel::engine engine{open_memory_store()};
     const auto starts = [&](grpc::front_options options) {
         try {
             const grpc::front made{engine, channel_at("127.0.0.1:1"), std::move(options)};

@@ -62,7 +62,7 @@ private:
 };
 
 TEST(GrpcHandler, RunsOncePerKey) {
-    semel::engine engine{make_memory_store()};
+    semel::engine engine{open_memory_store()};
     self_guarded service{engine};
     plain_server at{service};
 
@@ -144,7 +144,7 @@ private:
 };
 
 TEST(GrpcHandler, ACallbackServiceAnswersManyRepeatsOfOneRun) {
-    semel::engine engine{make_memory_store(), {.lease = 10min}};
+    semel::engine engine{open_memory_store(), {.lease = 10min}};
     self_guarded_callback service{engine};
     plain_server at{service};
     std::vector<std::future<called>> callers;
@@ -165,7 +165,7 @@ TEST(GrpcHandler, ACallbackServiceAnswersManyRepeatsOfOneRun) {
 }
 
 TEST(GrpcHandler, ACallbackCallerThatLeavesStopsWaiting) {
-    semel::engine engine{make_memory_store(), {.lease = 10min}};
+    semel::engine engine{open_memory_store(), {.lease = 10min}};
     self_guarded_callback service{engine};
     plain_server at{service};
     auto first = std::async(std::launch::async, [&] { return at.charge("key-1", 100); });
@@ -189,7 +189,7 @@ TEST(GrpcHandler, ACallbackCallerThatLeavesStopsWaiting) {
 // ---- messages as results
 
 TEST(GrpcCodec, AMessageIsAResult) {
-    semel::engine engine{make_memory_store()};
+    semel::engine engine{open_memory_store()};
     const request what{.tenant = "acme", .operation = "CHARGE", .key = "key-1"};
     const auto work = [] {
         ChargeReply reply;

@@ -24,7 +24,7 @@ int serve(const std::string& address, const std::string& file, const std::string
     ::grpc::ChannelArguments how;
     how.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
     const auto stub =
-        Payments::NewStub(grpc::connect(next, ::grpc::InsecureChannelCredentials(), {}, how));
+        Payments::NewStub(grpc::open_channel(next, ::grpc::InsecureChannelCredentials(), {}, how));
     semel::engine engine{open_sqlite_store({.path = file}).value()};
     booking service{engine, file, [&] {
                         const Status status =

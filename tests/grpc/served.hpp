@@ -55,7 +55,7 @@ struct setup {
 class served {
 public:
     served(form how, setup with, payments::behaviour on_charge = {},
-           std::unique_ptr<store> records = make_memory_store())
+           std::unique_ptr<store> records = open_memory_store())
         : engine_(std::move(records), with.policy, std::move(with.engine)),
           service_(engine_, with.guard) {
         payments_of(how).on_charge = std::move(on_charge);

@@ -130,7 +130,7 @@ struct faulty {
     std::shared_ptr<semel::support::store_script> script =
         std::make_shared<semel::support::store_script>();
     std::unique_ptr<store> records() const {
-        return std::make_unique<semel::support::faulty_store>(make_memory_store(), script);
+        return std::make_unique<semel::support::faulty_store>(open_memory_store(), script);
     }
 };
 

@@ -31,7 +31,7 @@ gate orders_gate() {
 
 class HttplibGuard : public testing::Test {
 protected:
-    explicit HttplibGuard(std::unique_ptr<store> records = make_memory_store())
+    explicit HttplibGuard(std::unique_ptr<store> records = open_memory_store())
         : engine_(std::move(records), {}, {.operations = gate_.operations()}),
           guard_(engine_, gate_) {}
     ~HttplibGuard() override {
@@ -209,7 +209,7 @@ std::string temporary_folder() {
 class HttplibTransact : public HttplibGuard {
 protected:
     explicit HttplibTransact(const std::string& folder = temporary_folder())
-        : HttplibGuard(open("sqlite:" + folder + "/orders.db").value()), folder_(folder) {
+        : HttplibGuard(open_store("sqlite:" + folder + "/orders.db").value()), folder_(folder) {
         EXPECT_EQ(::sqlite3_open((folder + "/orders.db").c_str(), &rows_), SQLITE_OK);
         run("CREATE TABLE orders (id INTEGER PRIMARY KEY)");
     }

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     if (argc != 3) return 2;
     std::signal(SIGTERM, on_term);
     const std::string file = argv[2];
-    semel::engine engine{semel::open("sqlite:" + file).value()};
+    semel::engine engine{semel::open_store("sqlite:" + file).value()};
     sqlite3* database = nullptr;
     if (sqlite3_open(file.c_str(), &database) != SQLITE_OK) return 3;
     sqlite3_busy_timeout(database, 20'000);

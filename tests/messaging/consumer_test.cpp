@@ -88,7 +88,7 @@ protected:
     }
 
     std::unique_ptr<broker> broker_ = make_broker(GetParam());
-    engine engine_{make_memory_store(), {}, {.log = null_logger()}};
+    engine engine_{open_memory_store(), {}, {.log = null_logger()}};
     consumer::consumer_metrics metrics_;
     effects effects_;
 };
@@ -189,7 +189,7 @@ TEST(RedisDeadLetters, AreKeptOrTheirMessageStays) {
     const std::string url = "redis://127.0.0.1:" + std::to_string(server.port()) + "/0?stream=s";
     client.ask({"SET", "s:dead", "in the way"});
     deliver_all(*outbox::open_sink(url).value(), events(1));
-    engine records{make_memory_store(), {}, {.log = null_logger()}};
+    engine records{open_memory_store(), {}, {.log = null_logger()}};
     consumer::consumer_metrics metrics;
     std::atomic<int> runs = 0;
     const running it{url + "&group=billing",
@@ -220,7 +220,7 @@ TEST(RedisDeadLetters, ThatAreRefusedForAMomentDoNotMixUpWhatComesAfterThem) {
     const std::string url = "redis://127.0.0.1:" + std::to_string(server.port()) + "/0?stream=s";
     const auto sink = outbox::open_sink(url).value();
     deliver_all(*sink, events(2));
-    engine records{make_memory_store(), {}, {.log = null_logger()}};
+    engine records{open_memory_store(), {}, {.log = null_logger()}};
     effects seen;
     std::jthread writable_again;
     const running it{

@@ -27,7 +27,7 @@ protected:
     KilledConsumer() {
         std::string name = (std::filesystem::temp_directory_path() / "semel-XXXXXX").string();
         folder_ = ::mkdtemp(name.data());
-        static_cast<void>(open("sqlite:" + file()).value()); // makes the tables
+        static_cast<void>(open_store("sqlite:" + file()).value()); // makes the tables
         sqlite3_open(file().c_str(), &database_);
         sqlite3_busy_timeout(database_, 20'000);
         sqlite3_exec(database_, "CREATE TABLE effects (id TEXT)", nullptr, nullptr, nullptr);
@@ -117,7 +117,7 @@ TEST(Disposal, FollowsFromWhatCameOfTheMessage) {
 }
 
 TEST(OnceEach, AMessageThatKeepsKillingIsNotRunAgain) {
-    engine with{make_memory_store(), {}, {.log = null_logger()}};
+    engine with{open_memory_store(), {}, {.log = null_logger()}};
     int runs = 0;
     auto handler = consumer::once_each(with, {.tenant = "a", .operation = "B"},
                                        [&](const consumer::received&, execution&) {

@@ -277,7 +277,7 @@ TEST_F(Webhook, AFailingEndpointIsLeftAloneAndTriedAgainLater) {
 // It may hold what the request held, or more. The event's own row has it.
 TEST_F(Webhook, WhatTheEndpointWroteIsNotLogged) {
     std::ostringstream lines;
-    auto sink = open("&concurrency=1&failures_max=1", {.log = make_spdlog_logger({.to = &lines})});
+    auto sink = open("&concurrency=1&failures_max=1", {.log = open_spdlog_logger({.to = &lines})});
     answer_with(500);
 
     const auto failed = deliver(*sink, events(1));

@@ -56,7 +56,7 @@ protected:
         now_ = call(id_of("NONE", 0), commands::lookup{}).now;
     }
 
-    std::unique_ptr<store> open_one() { return open(prefix_.url() + "&lanes=2").value(); }
+    std::unique_ptr<store> open_one() { return open_store(prefix_.url() + "&lanes=2").value(); }
     reply call(const record_id& id, command what, std::optional<time_point> at = {}) {
         return store_->call(id, std::move(what), at).value();
     }
@@ -149,7 +149,7 @@ TYPED_TEST_SUITE(Fleet, databases);
 TYPED_TEST(Fleet, EachRecordIsSettledOnceAndNothingElseGoes) {
     this->fill();
     std::ostringstream lines;
-    const auto log = make_spdlog_logger({.level = log_level::debug, .to = &lines});
+    const auto log = open_spdlog_logger({.level = log_level::debug, .to = &lines});
 
     this->run_all(log);
 

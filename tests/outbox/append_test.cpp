@@ -200,7 +200,7 @@ TEST(OutboxTransact, AnEventIsCommittedOnceWithItsRecord) {
     testing_support::postgres_client client;
     postgres_writer tx{client.native(), at.prefix()};
     postgres_transaction here{client.native(), {.table_prefix = at.prefix()}};
-    engine with{semel::open(at.url()).value()};
+    engine with{semel::open_store(at.url()).value()};
     const request asked{.tenant = "acme", .operation = "ORDER", .key = "order-7"};
     bool fails = true;
     const auto order = [&] {
@@ -228,7 +228,7 @@ TEST(OutboxTransact, AnEventOfAPipelineTravelsWithTheRecord) {
     testing_support::postgres_client client;
     postgres_writer tx{client.native(), at.prefix()};
     postgres_transaction here{client.native(), {.table_prefix = at.prefix()}};
-    engine with{semel::open(at.url()).value()};
+    engine with{semel::open_store(at.url()).value()};
     const auto order = [&](const std::string& key, const char* also) {
         const request asked{.tenant = "acme", .operation = "ORDER", .key = key};
         return with.transact<std::string>(here, asked, [&](execution& run) {

@@ -141,7 +141,7 @@ public:
 
 private:
     int run() {
-        const auto running = relay::start(
+        const auto running = open_relay(
             {tables_},
             [&]() -> result<std::unique_ptr<sink>> {
                 return std::unique_ptr<sink>{std::make_unique<board_sink>(board_, each_)};

@@ -39,7 +39,7 @@ TEST_P(OutboxFork, ATableIsRefusedInTheChildAndUnharmedByItsEnd) {
 }
 
 TEST_P(OutboxFork, TheChildMayEndAndDestroyARelayAndTheParentsGoesOn) {
-    auto mine = relay::start({at_->opener()}, told_sinks(log_, {}), {.workers = 1}).value();
+    auto mine = open_relay({at_->opener()}, told_sinks(log_, {}), {.workers = 1}).value();
 
     const auto child = said_by_child([&] {
         mine->stop();

@@ -25,7 +25,7 @@ protected:
                 .retry = {.first = 1ms, .last = 20ms, .attempts_max = 5}};
     }
     std::unique_ptr<relay> start(const relay_options& options, told_sink::judge says = {}) {
-        return relay::start({at_->opener()}, told_sinks(log_, std::move(says)), options).value();
+        return open_relay({at_->opener()}, told_sinks(log_, std::move(says)), options).value();
     }
     template <class Condition> bool eventually(const Condition& holds) {
         const auto deadline = std::chrono::steady_clock::now() + 60s;
@@ -224,7 +224,7 @@ TEST_P(OutboxOrdered, RelaysShareTheShardsAndTakeOverThoseOfTheOthers) {
     options.lease = 2s;
     delivered_log other;
     const auto one = start(options);
-    auto two = relay::start({at_->opener()}, told_sinks(other), options).value();
+    auto two = open_relay({at_->opener()}, told_sinks(other), options).value();
     const auto owners = [&] {
         return at_->sql("SELECT count(DISTINCT owner) FROM " + at_->prefix() +
                         "outbox_shard WHERE shard_id >= 0 AND lock_until > 0");

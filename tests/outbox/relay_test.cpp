@@ -76,7 +76,7 @@ protected:
     }
     std::unique_ptr<relay> start(relay_options options, told_sink::judge says = {},
                                  table_options how = {}) {
-        return relay::start({at_->opener(how)}, told_sinks(log_, std::move(says)), options).value();
+        return open_relay({at_->opener(how)}, told_sinks(log_, std::move(says)), options).value();
     }
     relay_metrics drain(relay_options options, told_sink::judge says = {}, table_options how = {}) {
         const auto running = start(options, std::move(says), how);
@@ -327,7 +327,7 @@ TEST_P(OutboxRelay, ASlowSinkKeepsItsLease) {
                           return {delivered::yes};
                       });
     delivered_log other;
-    auto idle = relay::start({at_->opener()}, told_sinks(other), {.workers = 1, .lease = 400ms});
+    auto idle = open_relay({at_->opener()}, told_sinks(other), {.workers = 1, .lease = 400ms});
     EXPECT_TRUE(eventually([&] { return at_->count() == "0"; }));
     slow->stop();
     (*idle)->stop();
@@ -359,8 +359,8 @@ TEST_P(OutboxRelay, ALowerRowThatCommitsLaterIsNotLost) {
         run("BEGIN");
         appender{{.shards = 1}}.append(*in, event{.topic = "t", .payload = "late"}).value();
         at_->fill(10, 50, 0, 1);
-        auto running = relay::start({at_->opener()}, told_sinks(log),
-                                    {.mode = mode, .workers = 1, .rescan = 200ms, .shards = 1})
+        auto running = open_relay({at_->opener()}, told_sinks(log),
+                                  {.mode = mode, .workers = 1, .rescan = 200ms, .shards = 1})
                            .value();
         EXPECT_TRUE(eventually([&] { return log.size() == 10; }));
         run("COMMIT");
@@ -387,7 +387,7 @@ TEST_P(OutboxRelay, ServesSeveralTables) {
     at_->fill(50);
     other->fill(50);
     const auto running =
-        relay::start({at_->opener(), other->opener()}, told_sinks(log_), until_empty()).value();
+        open_relay({at_->opener(), other->opener()}, told_sinks(log_), until_empty()).value();
     running->wait();
 
     EXPECT_EQ(log_.size(), 100U);
@@ -401,14 +401,14 @@ TEST(OutboxOpen, SaysWhatIsWrong) {
     EXPECT_EQ(open_table("postgres://127.0.0.1:1/x").error().code, errc::unavailable);
     EXPECT_EQ(open_table("mysql://u@127.0.0.1:1/x").error().code, errc::unavailable);
     delivered_log log;
-    const auto refused = relay::start({}, told_sinks(log));
+    const auto refused = open_relay({}, told_sinks(log));
     EXPECT_EQ(refused.error().code, errc::invalid_argument);
     const auto nowhere = [] { return open_table("memory:"); };
     const auto longest = duration::max() / 2;
     for (const relay_options& odd :
          {relay_options{.lease = longest}, relay_options{.rescan = longest},
           relay_options{.retry = {.first = 0s}}, relay_options{.retry = {.last = longest}}}) {
-        EXPECT_EQ(relay::start({nowhere}, told_sinks(log), odd).error().code,
+        EXPECT_EQ(open_relay({nowhere}, told_sinks(log), odd).error().code,
                   errc::invalid_argument); // and not what opening the table would say
     }
 }

@@ -83,7 +83,7 @@ public:
 
 private:
     int run_process(int process) {
-        auto opened = semel::open(url_);
+        auto opened = semel::open_store(url_);
         if (!opened) {
             std::fprintf(stderr, "%s\n", describe(opened.error()).c_str());
             return 1;

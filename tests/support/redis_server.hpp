@@ -25,8 +25,8 @@ inline std::string server_url(const char* variable) {
 }
 
 // redis://host:port, as tools/servers prints it.
-inline redis_options options_of(std::string_view url) {
-    redis_options made;
+inline redis_store_options options_of(std::string_view url) {
+    redis_store_options made;
     made.tls = url.starts_with("rediss:");
     url.remove_prefix(url.find("//") + 2);
     const std::size_t colon = url.rfind(':');
@@ -44,7 +44,7 @@ inline std::string fresh_prefix() {
 // A plain client. Throws where the server does not answer as it should.
 class redis_client {
 public:
-    explicit redis_client(const redis_options& options)
+    explicit redis_client(const redis_store_options& options)
         : on_({.connect = redis::make_transport_maker(options).value(),
                .user = options.user,
                .password = options.password,

@@ -37,6 +37,6 @@ public:
 // One thread each for timers, callbacks and chores. While callbacks block, further threads run
 // those behind them, one more every 10 ms and 64 at most. Destruction runs what was posted, drops
 // pending timers.
-[[nodiscard]] std::shared_ptr<runtime> make_system_runtime();
+[[nodiscard]] std::shared_ptr<runtime> open_system_runtime();
 
 } // namespace semel

@@ -13,7 +13,7 @@
 
 namespace semel {
 
-struct postgres_options {
+struct postgres_store_options {
     // libpq's own form, with its own parameters: postgres://user:password@host:port/database
     // ?sslmode=verify-full&sslrootcert=ca.crt… A connection string of key=value pairs works too.
     std::string url;
@@ -45,14 +45,15 @@ struct postgres_options {
 //
 // After a lost connection the store connects again by itself. Commands whose commit may have been
 // under way get effect::unknown, all others errc::unavailable at once.
-[[nodiscard]] result<std::unique_ptr<store>> open_postgres_store(const postgres_options& options);
+[[nodiscard]] result<std::unique_ptr<store>>
+open_postgres_store(const postgres_store_options& options);
 
 // What opening refuses before it touches anything: errc::invalid_argument.
-[[nodiscard]] result<void> check(const postgres_options& options);
+[[nodiscard]] result<void> check(const postgres_store_options& options);
 
 // Creates or upgrades the tables; see migration_report. Only `url`, `table_prefix` and
 // `connect_timeout` count.
-[[nodiscard]] result<migration_report> migrate_postgres(const postgres_options& options,
+[[nodiscard]] result<migration_report> migrate_postgres(const postgres_store_options& options,
                                                         migrate_mode mode);
 
 } // namespace semel

@@ -43,7 +43,7 @@ public:
 };
 
 // A transport over a connected stream socket. The transport closes the socket.
-[[nodiscard]] std::unique_ptr<redis_transport> make_redis_transport(int socket);
+[[nodiscard]] std::unique_ptr<redis_transport> open_redis_transport(int socket);
 
 // What to do about a server that may drop records when its memory is full.
 enum class redis_eviction : std::uint8_t {
@@ -60,7 +60,7 @@ enum class redis_connections : std::uint8_t {
 // Whether the end of an attempt is published on the channel named like the record's key.
 enum class redis_wake : std::uint8_t { publish, none };
 
-struct redis_options {
+struct redis_store_options {
     std::string host = "127.0.0.1";
     std::uint16_t port = 6379;
     std::string user = {};     // of an ACL; empty: the default user
@@ -118,16 +118,17 @@ struct redis_options {
 // replica), unsupported (too old, a cluster, eviction), not_a_store (the server is no Redis). Once
 // the store is open, a refused login or right is unavailable, and so is a certificate that is not
 // trusted: an operator may correct them meanwhile.
-[[nodiscard]] result<std::unique_ptr<store>> open_redis_store(const redis_options& options);
+[[nodiscard]] result<std::unique_ptr<store>> open_redis_store(const redis_store_options& options);
 
 // What opening refuses before it touches anything: errc::invalid_argument.
-[[nodiscard]] result<void> check(const redis_options& options);
+[[nodiscard]] result<void> check(const redis_store_options& options);
 
 // Redis as the front of a tiered store (semel/store/tiered.hpp). What the server loses costs time
 // only, so it may evict, and need not be there yet. The server is asked with every command: give it
 // short time-outs.
 //
 // Errors as above, but a server that is away is no error.
-[[nodiscard]] result<std::unique_ptr<front_tier>> open_redis_front(const redis_options& options);
+[[nodiscard]] result<std::unique_ptr<front_tier>>
+open_redis_front(const redis_store_options& options);
 
 } // namespace semel

@@ -12,7 +12,7 @@
 
 namespace semel {
 
-struct sqlite_options {
+struct sqlite_store_options {
     std::string path; // its folder must be there
     // Tables are called <prefix>record, <prefix>meta …: letters, digits and underscores. Several
     // stores with different prefixes may share a file, also with tables of the application.
@@ -40,9 +40,9 @@ struct sqlite_options {
 // read_only, schema_newer (made by a newer semel), schema_missing (see open_mode), no_space,
 // timed_out (locked by another process), invalid_argument (prefix or path), unavailable (the folder
 // is missing, or I/O errors).
-[[nodiscard]] result<std::unique_ptr<store>> open_sqlite_store(const sqlite_options& options);
+[[nodiscard]] result<std::unique_ptr<store>> open_sqlite_store(const sqlite_store_options& options);
 
 // What opening refuses before it touches anything: errc::invalid_argument.
-[[nodiscard]] result<void> check(const sqlite_options& options);
+[[nodiscard]] result<void> check(const sqlite_store_options& options);
 
 } // namespace semel

@@ -1,6 +1,6 @@
 // For clients: a channel whose unary calls carry a key and the trace on.
 //
-//   auto stub = Ledger::NewStub(semel::grpc::connect("ledger:443", credentials));
+//   auto stub = Ledger::NewStub(semel::grpc::open_channel("ledger:443", credentials));
 //
 // Under a scope (a protected handler runs under one) the key is the scope's key followed by the
 // called method, "order-17:ledger.Ledger/Post". It is the same on every attempt and every repeat,
@@ -87,10 +87,11 @@ struct client_options {
 // A handler that calls the same method twice on purpose opens a scope for each call:
 //   const semel::grpc::scope second{run.child_key("second")};
 [[nodiscard]] std::unique_ptr<::grpc::experimental::ClientInterceptorFactoryInterface>
-make_client_interceptor(client_options options = {});
+open_client_interceptor(client_options options = {});
 
 [[nodiscard]] std::shared_ptr<::grpc::Channel>
-connect(const std::string& target, const std::shared_ptr<::grpc::ChannelCredentials>& credentials,
-        client_options options = {}, const ::grpc::ChannelArguments& arguments = {});
+open_channel(const std::string& target,
+             const std::shared_ptr<::grpc::ChannelCredentials>& credentials,
+             client_options options = {}, const ::grpc::ChannelArguments& arguments = {});
 
 } // namespace semel::grpc

@@ -1,6 +1,6 @@
 // Protects calls from inside their handlers, whatever API they are written for:
 //
-//   const protected_method charge = semel::grpc::make_method("pay.Payments/Charge", {}).value();
+//   const auto charge = semel::grpc::protected_method::make("pay.Payments/Charge", {}).value();
 //
 //   Status Charge(ServerContext* context, const ChargeRequest* request, ChargeReply* reply) {
 //       return guard.transact(sqlite_transaction{db}, *context, charge, *request, *reply,

@@ -76,7 +76,7 @@ public:
             service, name, {.request = request::descriptor(), .response = response::descriptor()});
         // Shared by the handler's copies.
         auto method = std::make_shared<const protected_method>(
-            make_method(service + "/" + name, std::move(how)).value());
+            protected_method::make(service + "/" + name, std::move(how)).value());
         auto handler = [this, method](::grpc::ServerContext* context,
                                       detail::unary_stream* stream) {
             return detail::serve(guard_, *method, *context, *stream,

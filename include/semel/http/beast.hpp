@@ -43,7 +43,7 @@
 
 namespace semel::http {
 
-struct beast_options {
+struct beast_guard_options {
     // Decides whether the tenant_header of a request is trusted. Empty: of no request.
     std::function<peer_trust(const beast_request&)> trust = {};
     beast_read_options reading = {};
@@ -54,7 +54,7 @@ struct beast_options {
 // each connection.
 class beast_guard {
 public:
-    beast_guard(semel::engine& engine, gate by, beast_options options = {})
+    beast_guard(semel::engine& engine, gate by, beast_guard_options options = {})
         : engine_(engine), gate_(std::move(by)), options_(std::move(options)) {}
 
     // The next request of a connection, or none if the client has gone. Stricter than Beast: see
@@ -239,7 +239,7 @@ private:
 
     semel::engine& engine_;
     const gate gate_;
-    const beast_options options_;
+    const beast_guard_options options_;
 };
 
 } // namespace semel::http

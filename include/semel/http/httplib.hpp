@@ -103,7 +103,7 @@ inline void write_response(response&& from, ::httplib::Response& to) {
 
 namespace semel::http {
 
-struct httplib_options {
+struct httplib_guard_options {
     // Decides whether the tenant_header of a request is trusted. Empty: of no request.
     std::function<peer_trust(const ::httplib::Request&)> trust = {};
     head_options heads = {};
@@ -115,7 +115,7 @@ class httplib_guard {
 public:
     using handler = ::httplib::Server::Handler;
 
-    httplib_guard(semel::engine& engine, gate by, httplib_options options = {})
+    httplib_guard(semel::engine& engine, gate by, httplib_guard_options options = {})
         : engine_(engine), gate_(std::move(by)), options_(std::move(options)) {}
 
     // `work` takes (request, response) or (request, response, execution*). The execution is null if
@@ -210,7 +210,7 @@ private:
 
     semel::engine& engine_;
     const gate gate_;
-    const httplib_options options_;
+    const httplib_guard_options options_;
 };
 
 } // namespace semel::http

@@ -1,6 +1,6 @@
 // Carries events from outbox tables to a sink.
 //
-//   auto relay = semel::outbox::relay::start(
+//   auto relay = semel::outbox::open_relay(
 //       {[] { return semel::outbox::open_table("postgres://app@host/shop"); }},
 //       [] { return semel::outbox::open_sink("http://warehouse/events"); }).value();
 //   …
@@ -137,7 +137,7 @@ struct relay_options {
     relay_metrics* metrics = nullptr;       // default: the relay's own
 };
 
-// What relay::start() refuses: errc::invalid_argument.
+// What open_relay() refuses: errc::invalid_argument.
 [[nodiscard]] result<void> check(const relay_options& options);
 
 using sink_opener = std::function<result<std::unique_ptr<sink>>()>;
@@ -146,10 +146,6 @@ using sink_opener = std::function<result<std::unique_ptr<sink>>()>;
 // is the parent's.
 class relay {
 public:
-    // Opens every table and sink once, so that mistakes are found at once. If a database goes away
-    // later, the relay waits for it.
-    static result<std::unique_ptr<relay>>
-    start(std::vector<table_opener> tables, const sink_opener& sinks, relay_options options = {});
     relay(const relay&) = delete;
     relay& operator=(const relay&) = delete;
     ~relay(); // stops
@@ -162,9 +158,16 @@ public:
     [[nodiscard]] relay_metrics metrics() const;
 
 private:
+    friend result<std::unique_ptr<relay>>
+    open_relay(std::vector<table_opener> tables, const sink_opener& sinks, relay_options options);
     class state;
     explicit relay(std::unique_ptr<state> made);
     std::unique_ptr<state> state_;
 };
+
+// A relay that runs. Every table and sink is opened once before this returns, so that mistakes are
+// found at once. If a database goes away later, the relay waits for it.
+[[nodiscard]] result<std::unique_ptr<relay>>
+open_relay(std::vector<table_opener> tables, const sink_opener& sinks, relay_options options = {});
 
 } // namespace semel::outbox

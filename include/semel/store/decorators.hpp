@@ -16,7 +16,7 @@
 
 namespace semel {
 
-struct cache_options {
+struct cached_store_options {
     // Keys, results and their book-keeping; never exceeded. It is split into up to 256 parts of at
     // least 4 MiB, and an answer that would take more than a quarter of a part is not kept.
     std::size_t bytes_max = std::size_t{256} << 20;
@@ -37,18 +37,19 @@ struct cache_options {
 // so do remove, resolve, purge and the commands of an attempt. While a remove, a resolve or an
 // overwriting begin is on its way, nothing is remembered that could predate it; one that fails with
 // effect::unknown may still be applied later and is then seen within age_max.
-[[nodiscard]] std::unique_ptr<store> cached(std::unique_ptr<store> inner,
-                                            cache_options options = {});
+[[nodiscard]] std::unique_ptr<store> open_cached_store(std::unique_ptr<store> inner,
+                                                       cached_store_options options = {});
 
-struct meter_options {
+struct metered_store_options {
     // For tests only; empty: std::chrono::steady_clock. Latencies are differences, never deadlines,
     // and need finer steps than local_clock has.
     std::function<std::chrono::nanoseconds()> clock = {};
 };
 
 // Counts every command, its answer or failure, and the time between. `metrics` outlives the store.
-[[nodiscard]] std::unique_ptr<store> metered(std::unique_ptr<store> inner, store_metrics& metrics,
-                                             meter_options options = {});
+[[nodiscard]] std::unique_ptr<store> open_metered_store(std::unique_ptr<store> inner,
+                                                        store_metrics& metrics,
+                                                        metered_store_options options = {});
 
 // Results at rest that only this service can read: AES-256-GCM around any store.
 
@@ -67,7 +68,7 @@ struct encryption_counters {
     counter unreadable = {}; // results and checkpoints that no key opens, or that were moved
 };
 
-struct encryption_options {
+struct encrypted_store_options {
     // The first one encrypts, all of them decrypt: to rotate, put a new one in front and drop the
     // old one when everything written with it has expired. Nonces are random, so a key is good for
     // 2^32 results.
@@ -88,7 +89,7 @@ struct encryption_options {
 //
 // invalid_argument: no key, a secret that has not 32 bytes, or an id that is empty, too long or
 // used twice. As thread-safe as any store; owns what it wraps.
-[[nodiscard]] result<std::unique_ptr<store>> encrypted(std::unique_ptr<store> inner,
-                                                       encryption_options options);
+[[nodiscard]] result<std::unique_ptr<store>> open_encrypted_store(std::unique_ptr<store> inner,
+                                                                  encrypted_store_options options);
 
 } // namespace semel

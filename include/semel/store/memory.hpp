@@ -8,7 +8,7 @@
 
 namespace semel {
 
-struct memory_options {
+struct memory_store_options {
     std::size_t records_max = 16'000'000;
     std::size_t bytes_max = std::size_t{8}
                             << 30;          // keys, results, attributes and their book-keeping
@@ -18,6 +18,6 @@ struct memory_options {
 // The record machine behind striped locks. Bounded: a begin over a bound is refused
 // (errc::no_space) if nothing is left to purge. A live record is never evicted, because its work
 // would run again. Other commands remove expired records, without scans.
-[[nodiscard]] std::unique_ptr<store> make_memory_store(const memory_options& options = {});
+[[nodiscard]] std::unique_ptr<store> open_memory_store(const memory_store_options& options = {});
 
 } // namespace semel

@@ -132,7 +132,7 @@ struct tier_counters {
     counter failures = {}; // commands the front could not take
 };
 
-struct tier_options {
+struct tiered_store_options {
     // How long a gate answers repeats before the truth is asked again.
     duration gate_life = std::chrono::seconds{20};
     tier_counters* counters = nullptr;      // outlives the store; null: nothing is counted
@@ -148,7 +148,8 @@ struct tier_options {
 // gate that could not be deleted answers in_progress until it lapses. If an operator removes a
 // record while the front cannot be reached, the record is removed at once. But processes that still
 // reach the front may replay it until the front has been told.
-[[nodiscard]] std::unique_ptr<store>
-tiered(std::unique_ptr<front_tier> front, std::unique_ptr<store> truth, tier_options options = {});
+[[nodiscard]] std::unique_ptr<store> open_tiered_store(std::unique_ptr<front_tier> front,
+                                                       std::unique_ptr<store> truth,
+                                                       tiered_store_options options = {});
 
 } // namespace semel

@@ -72,7 +72,7 @@ gateway_options completed(gateway_options options) {
     for (std::string& name : vital_headers(options.gate)) {
         options.server.heads.vital.push_back(std::move(name));
     }
-    if (!options.server.log) options.server.log = make_spdlog_logger();
+    if (!options.server.log) options.server.log = open_spdlog_logger();
     if (!options.server.buffered) {
         options.server.buffered = std::make_shared<byte_budget>(options.server.buffered_bytes_max);
     }

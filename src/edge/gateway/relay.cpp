@@ -17,7 +17,7 @@ bool has_no_effect(std::string_view method) {
 
 } // namespace
 
-void relay::start() {
+void open_relay() {
     gateway_.passed.add();
     const http::request_head& head = client_->head();
     const http::body_framing& framing = client_->framing();

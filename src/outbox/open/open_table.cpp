@@ -11,19 +11,19 @@ namespace {
 
 using opened = result<std::unique_ptr<table>>;
 
-open_options store_options(const table_options& from) {
+store_options options_of(const table_options& from) {
     return {.table_prefix = from.table_prefix, .mode = from.mode};
 }
 
 template <auto target, auto open>
 opened opened_by(const store_url& url, const table_options& with) {
-    const auto own = target(url, store_options(with));
+    const auto own = target(url, options_of(with));
     if (!own) return own.error();
     return open(*own, with);
 }
 
 template <auto target> result<void> checked_by(const store_url& url, const table_options& with) {
-    const auto own = target(url, store_options(with));
+    const auto own = target(url, options_of(with));
     if (!own) return own.error();
     return check(*own);
 }

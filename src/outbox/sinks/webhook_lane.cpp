@@ -55,7 +55,7 @@ result<void> webhook_lane::connect() {
     socket_ = made->get();
     used_before_ = false;
     if (options_.tls == nullptr) {
-        stream_ = make_redis_transport(made->release());
+        stream_ = open_redis_transport(made->release());
         return {};
     }
     const duration left = std::max(until - local_clock::now(), duration{0});

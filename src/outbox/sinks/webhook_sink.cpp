@@ -252,7 +252,7 @@ result<void> read_key_form(url_parameters& given, key_quotes& to) {
 }
 
 result<void> read_tls(std::string_view url, url_parameters& given, lane_options& to) {
-    redis_options files;
+    redis_store_options files;
     given.text("ca_file", files.ca_file);
     given.text("cert_file", files.cert_file);
     given.text("key_file", files.key_file);

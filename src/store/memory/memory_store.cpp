@@ -31,7 +31,7 @@ std::array<stripe, sizeof...(I)> make_stripes(memory_budget& budget, std::index_
 
 class memory_store final : public store {
 public:
-    explicit memory_store(const memory_options& options)
+    explicit memory_store(const memory_store_options& options)
         : budget_{.options = options},
           stripes_(make_stripes(budget_, std::make_index_sequence<stripe_count>{})) {}
 
@@ -89,7 +89,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<store> make_memory_store(const memory_options& options) {
+std::unique_ptr<store> open_memory_store(const memory_store_options& options) {
     return std::make_unique<memory_store>(options);
 }
 

@@ -33,7 +33,7 @@ template <class Entry> void fetch(const Entry& one) {
     for (std::size_t at = 0; at < sizeof one; at += 64) __builtin_prefetch(from + at);
 }
 
-failure full(const memory_options& options) {
+failure full(const memory_store_options& options) {
     return {.code = errc::no_space,
             .possible = effect::none,
             .detail = "the memory store holds its maximum (" + std::to_string(options.records_max) +

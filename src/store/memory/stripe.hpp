@@ -22,7 +22,7 @@ namespace semel {
 
 // What all stripes share: the bounds and how much of them is used.
 struct memory_budget {
-    const memory_options options;
+    const memory_store_options options;
     std::atomic<std::size_t> records = 0;
     std::atomic<std::size_t> bytes = 0;
 

@@ -61,7 +61,7 @@ private:
     semel::engine engine_of(rig_options& with) {
         with.engine.operations = operations_of(options_).value();
         if (!with.engine.log) with.engine.log = null_logger();
-        auto records = with.records ? std::move(with.records) : make_memory_store();
+        auto records = with.records ? std::move(with.records) : open_memory_store();
         return semel::engine{std::move(records), {}, std::move(with.engine)};
     }
     std::unique_ptr<semel::edge::gateway> start() {

@@ -20,7 +20,7 @@ protected:
     }
 
     static failure why_not(const std::string& url) {
-        auto opened = semel::open(url);
+        auto opened = semel::open_store(url);
         if (opened) return {.code = errc::internal, .detail = "it could be opened"};
         return std::move(opened).error();
     }
@@ -112,9 +112,9 @@ TEST_F(MysqlBadInput, ACertificateForThisHostIsAcceptedAndTheConnectionEncrypted
     admin.sql("GRANT ALL ON semel.* TO " + user);
 
     const auto open = url_with(user + ":x", "semel") + "?prefix=" + prefix();
-    const auto encrypted = semel::open(open + "&ca_file=" + authority);
-    const auto unverified = semel::open(open + "&tls=unverified");
-    const auto plain = semel::open(open);
+    const auto encrypted = semel::open_store(open + "&ca_file=" + authority);
+    const auto unverified = semel::open_store(open + "&tls=unverified");
+    const auto plain = semel::open_store(open);
     admin.sql("DROP USER " + user);
 
     EXPECT_TRUE(encrypted) << describe(encrypted.error());
@@ -129,7 +129,7 @@ TEST_F(MysqlBadInput, ANewUserLogsInWithoutTls) {
     admin.sql("CREATE USER " + user + " IDENTIFIED BY 'x'");
     admin.sql("GRANT ALL ON semel.* TO " + user);
 
-    const auto opened = semel::open(url_with(user + ":x", "semel") + "?prefix=" + prefix());
+    const auto opened = semel::open_store(url_with(user + ":x", "semel") + "?prefix=" + prefix());
     admin.sql("DROP USER " + user);
 
     EXPECT_TRUE(opened) << describe(opened.error());

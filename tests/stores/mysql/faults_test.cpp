@@ -35,7 +35,7 @@ TEST_F(MysqlFaults, AConnectionThatWasClosedWhileIdleIsMadeAnewUnnoticed) {
 TEST_F(MysqlFaults, AServerThatTakesNoWritesIsRefused) {
     testing_support::mysql_client{server_.port()}.sql("SET GLOBAL read_only = 1");
 
-    const auto opened = semel::open(database_url(server_.port()));
+    const auto opened = semel::open_store(database_url(server_.port()));
 
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, errc::read_only) << describe(opened.error());
@@ -46,7 +46,8 @@ TEST_F(MysqlFaults, AServerThatTakesNoWritesMayBeLookedAt) {
     (void)said<answers::started>(open()->call(id_of("k"), begin_by(anna)));
     testing_support::mysql_client{server_.port(), "root", ""}.sql("SET GLOBAL read_only = 1");
 
-    const auto opened = semel::open(database_url(server_.port()), {.mode = open_mode::read_only});
+    const auto opened =
+        semel::open_store(database_url(server_.port()), {.mode = open_mode::read_only});
 
     ASSERT_TRUE(opened) << describe(opened.error());
     EXPECT_TRUE(said<answers::found>((*opened)->call(id_of("k"), commands::lookup{})).current);
@@ -55,7 +56,7 @@ TEST_F(MysqlFaults, AServerThatTakesNoWritesMayBeLookedAt) {
 TEST_F(MysqlFaults, AServerThatWantsTlsSaysSo) {
     testing_support::mysql_client{server_.port()}.sql("SET GLOBAL require_secure_transport = 1");
 
-    const auto opened = semel::open(database_url(server_.port()));
+    const auto opened = semel::open_store(database_url(server_.port()));
 
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, errc::invalid_argument) << describe(opened.error());
@@ -66,7 +67,7 @@ TEST_F(MysqlFaults, AServerThatDoesNotFlushIsRefused) {
     testing_support::mysql_client{server_.port()}.sql(
         "SET GLOBAL innodb_flush_log_at_trx_commit = 0");
 
-    const auto opened = semel::open(database_url(server_.port()));
+    const auto opened = semel::open_store(database_url(server_.port()));
 
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, errc::unsupported) << describe(opened.error());

@@ -142,7 +142,7 @@ TEST_F(MysqlLeftovers, AreNotLeftOpenWhereMemoryRunsOut) {
 TEST(MysqlReconnected, IsNotTakenForTheOneThatWasLost) {
     testing_support::private_server server{database_kind};
     (void)migrate_mysql(options_at(server.port()), migrate_mode::run).value();
-    engine with{semel::open("memory:").value()};
+    engine with{semel::open_store("memory:").value()};
     database_client client = client_at(server.port());
     database_transaction port{client.native()};
     const auto number = mysql_thread_id(client.native());

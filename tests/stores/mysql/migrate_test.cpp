@@ -53,7 +53,7 @@ TEST_F(MysqlMigrate, ManyAtOnceMakeOneOfThem) {
         std::count_if(got.begin(), got.end(), [](const auto& one) { return one.from == 0; });
     EXPECT_EQ(made, 1);
     EXPECT_EQ(tables(), "7");
-    EXPECT_TRUE(open(prefix_.url() + "&lanes=1"));
+    EXPECT_TRUE(open_store(prefix_.url() + "&lanes=1"));
 }
 
 TEST_F(MysqlMigrate, ADryRunSaysHowAndChangesNothing) {
@@ -70,7 +70,7 @@ TEST_F(MysqlMigrate, TheSqlOfADryRunCanBeRunByHand) {
     client_.sql_all(would.sql);
 
     EXPECT_EQ(migrate(prefix_.url(), migrate_mode::run).value().from, would.to);
-    EXPECT_TRUE(open(prefix_.url() + "&lanes=1"));
+    EXPECT_TRUE(open_store(prefix_.url() + "&lanes=1"));
 }
 
 // Every CREATE TABLE commits by itself.
@@ -84,7 +84,7 @@ TEST_F(MysqlMigrate, WhatAnInterruptedRunHasLeftIsTakenUpAgain) {
 
     EXPECT_EQ(got.from, 0);
     EXPECT_EQ(tables(), "7");
-    EXPECT_TRUE(open(prefix_.url() + "&lanes=1"));
+    EXPECT_TRUE(open_store(prefix_.url() + "&lanes=1"));
 }
 
 // Records are not waited for, but what others do to the tables is, and to the server's own tables
@@ -107,7 +107,7 @@ TEST_F(MysqlMigrate, ATableOfSomebodyElseIsNoticedWhenTheStoreIsOpened) {
     client_.sql("CREATE TABLE " + prefix_.name() + "audit (x INT)");
     (void)migrate(prefix_.url(), migrate_mode::run).value();
 
-    const auto opened = open(prefix_.url() + "&lanes=1");
+    const auto opened = open_store(prefix_.url() + "&lanes=1");
 
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, errc::schema_missing) << describe(opened.error());

@@ -23,7 +23,7 @@ protected:
     }
 
     static failure why_not(const std::string& url) {
-        auto opened = semel::open(url);
+        auto opened = semel::open_store(url);
         if (opened) return {.code = errc::internal, .detail = "it could be opened"};
         return std::move(opened).error();
     }
@@ -87,8 +87,8 @@ TEST_F(PostgresBadInput, AReadOnlyServerIsRefused) {
 }
 
 TEST_F(PostgresBadInput, AReadOnlyServerMayBeLookedAt) {
-    const auto opened = semel::open(url() + "&options=-c%20default_transaction_read_only%3Don",
-                                    {.mode = open_mode::read_only});
+    const auto opened = semel::open_store(
+        url() + "&options=-c%20default_transaction_read_only%3Don", {.mode = open_mode::read_only});
 
     ASSERT_TRUE(opened) << describe(opened.error());
     EXPECT_FALSE(said<answers::found>((*opened)->call(id_of("k"), commands::lookup{})).current);
@@ -132,7 +132,7 @@ TEST_F(PostgresBadInput, ACertificateForThisHostIsAccepted) {
     const char* const authority = std::getenv("SEMEL_TEST_CA");
     ASSERT_NE(authority, nullptr);
 
-    EXPECT_TRUE(semel::open(url() + "&sslmode=verify-full&sslrootcert=" + authority));
+    EXPECT_TRUE(semel::open_store(url() + "&sslmode=verify-full&sslrootcert=" + authority));
 }
 
 TEST_F(PostgresBadInput, ParametersOutOfRangeAreNamed) {
@@ -145,7 +145,7 @@ TEST_F(PostgresBadInput, ParametersOutOfRangeAreNamed) {
 
 TEST_F(PostgresBadInput, AUserWhoMayNotWriteIsToldWhatToGrant) {
     const auto opened =
-        semel::open(url_with("secret:right", "semel") + "?prefix=" + prefix() + "&lanes=1");
+        semel::open_store(url_with("secret:right", "semel") + "?prefix=" + prefix() + "&lanes=1");
 
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, errc::read_only) << describe(opened.error());

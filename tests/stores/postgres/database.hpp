@@ -32,7 +32,7 @@ inline std::string database_url(int port) {
     return "postgres://semel@127.0.0.1:" + std::to_string(port) +
            "/semel?sslmode=disable&gssencmode=disable";
 }
-inline postgres_options options_at(int port) {
+inline postgres_store_options options_at(int port) {
     return {.url = database_url(port)};
 }
 inline database_client client_at(int port) {
@@ -45,7 +45,7 @@ inline bool is_in_transaction(database_client& client) {
 inline void cut_answer_to_commit(testing_support::tcp_proxy& proxy) {
     proxy.cut_after(testing_support::direction::to_client, 0);
 }
-inline result<std::unique_ptr<store>> open_database(const postgres_options& options) {
+inline result<std::unique_ptr<store>> open_database(const postgres_store_options& options) {
     return open_postgres_store(options);
 }
 

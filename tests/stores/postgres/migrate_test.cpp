@@ -52,7 +52,7 @@ TEST_F(PostgresMigrate, ManyAtOnceMakeOneOfThem) {
         std::count_if(got.begin(), got.end(), [](const auto& one) { return one.from == 0; });
     EXPECT_EQ(made, 1);
     EXPECT_EQ(tables(), "7");
-    EXPECT_TRUE(open(prefix_.url() + "&lanes=1"));
+    EXPECT_TRUE(open_store(prefix_.url() + "&lanes=1"));
 }
 
 TEST_F(PostgresMigrate, ADryRunSaysHowAndChangesNothing) {
@@ -69,7 +69,7 @@ TEST_F(PostgresMigrate, TheSqlOfADryRunCanBeRunByHand) {
     client_.sql("BEGIN;" + would.sql + "COMMIT;");
 
     EXPECT_EQ(migrate(prefix_.url(), migrate_mode::run).value().from, would.to);
-    EXPECT_TRUE(open(prefix_.url() + "&lanes=1"));
+    EXPECT_TRUE(open_store(prefix_.url() + "&lanes=1"));
 }
 
 // New things belong where the others are, wherever those of this user would go.

@@ -22,7 +22,7 @@ protected:
     [[nodiscard]] const std::string& prefix() const { return prefix_.name(); }
     [[nodiscard]] std::string record_table() const { return prefix_.name() + "record"; }
 
-    [[nodiscard]] postgres_options options() {
+    [[nodiscard]] postgres_store_options options() {
         return {.url = testing_support::postgres_url(),
                 .table_prefix = prefix_.name(),
                 .lanes = 1,

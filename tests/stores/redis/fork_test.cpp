@@ -47,7 +47,7 @@ TEST_F(RedisFork, TheChildMayDestroyWhatItInherited) {
 }
 
 TEST_F(RedisFork, ATieredStoreIsRefusedAndMayBeDestroyedInTheChild) {
-    auto mine = tiered(open_redis_front(options_).value(), make_memory_store());
+    auto mine = open_tiered_store(open_redis_front(options_).value(), open_memory_store());
     must_start(*mine, id_of("k"), begin_of(1));
 
     const auto child = said_by_child([&] {

@@ -166,7 +166,7 @@ TEST(RedisOpen, AReplicaMayBeLookedAt) {
     private_redis primary;
     must_start(*open_redis_store(primary.options()).value(), id_of("k"), begin_of(1));
     private_redis replica{{"--replicaof", "127.0.0.1 " + std::to_string(primary.port())}};
-    redis_options options = replica.options();
+    redis_store_options options = replica.options();
     options.mode = open_mode::read_only;
     const auto looked = open_redis_store(options);
     ASSERT_TRUE(looked) << describe(looked.error());
@@ -218,7 +218,7 @@ protected:
     RedisTls() { options_.ca_file = authority_; }
 
     const std::string authority_ = test::server_url("SEMEL_TEST_CA");
-    redis_options options_ = test::options_of(test::server_url("SEMEL_TEST_REDIS_TLS"));
+    redis_store_options options_ = test::options_of(test::server_url("SEMEL_TEST_REDIS_TLS"));
 };
 
 TEST_F(RedisTls, WorksWithTheRightAuthority) {
@@ -267,8 +267,8 @@ TEST_F(RedisTls, AFrontOfAnUnknownAuthorityIsRefused) {
     const std::string front = "tiered:?front=" + test::server_url("SEMEL_TEST_REDIS_TLS");
     const std::string truth = "&truth=memory:";
 
-    const auto foreign = open(front + truth);
-    const auto known = open(front + "?ca_file=" + authority_ + truth);
+    const auto foreign = open_store(front + truth);
+    const auto known = open_store(front + "?ca_file=" + authority_ + truth);
 
     ASSERT_FALSE(foreign);
     EXPECT_EQ(foreign.error().code, errc::invalid_argument);
@@ -327,8 +327,9 @@ TEST_F(RedisTls, ATlsPortDoesNotAnswerPlainClients) {
 }
 
 TEST_F(RedisTls, UrlsOpenBothKinds) {
-    const auto plain = open(test::server_url("SEMEL_TEST_REDIS") + "/2?lanes=1&prefix=x:");
-    const auto secret = open(test::server_url("SEMEL_TEST_REDIS_TLS") + "?ca_file=" + authority_);
+    const auto plain = open_store(test::server_url("SEMEL_TEST_REDIS") + "/2?lanes=1&prefix=x:");
+    const auto secret =
+        open_store(test::server_url("SEMEL_TEST_REDIS_TLS") + "?ca_file=" + authority_);
 
     EXPECT_TRUE(plain) << describe(plain.error());
     EXPECT_TRUE(secret) << describe(secret.error());

@@ -39,8 +39,8 @@ public:
     }
 
     [[nodiscard]] std::uint16_t port() const { return port_; }
-    [[nodiscard]] redis_options options() const {
-        redis_options made;
+    [[nodiscard]] redis_store_options options() const {
+        redis_store_options made;
         made.port = port_;
         return made;
     }
@@ -85,7 +85,7 @@ private:
 
     // Connections are accepted; whether it likes the client is the test's matter.
     [[nodiscard]] bool answers() const {
-        redis_options to = options();
+        redis_store_options to = options();
         const auto made = redis::make_transport_maker(to).value()();
         if (!made) return false;
         char reply[64];

@@ -40,15 +40,15 @@ inline claim must_start(store& whom, const record_id& id, commands::begin what) 
     return started == nullptr ? claim{} : started->by;
 }
 
-inline failure why_not(const redis_options& options) {
+inline failure why_not(const redis_store_options& options) {
     auto opened = open_redis_store(options);
     return opened ? failure{.code = errc::internal, .detail = "it could be opened"}
                   : std::move(opened).error();
 }
 
 // The options of a user with those rights on the server.
-inline redis_options as_user_with(const std::vector<std::string_view>& rights,
-                                  redis_options server) {
+inline redis_store_options as_user_with(const std::vector<std::string_view>& rights,
+                                        redis_store_options server) {
     std::vector<std::string_view> parts{"ACL", "SETUSER", "bob", "reset", "on", ">secret"};
     parts.insert(parts.end(), rights.begin(), rights.end());
     test::redis_client{server}.ask(parts);
@@ -58,7 +58,7 @@ inline redis_options as_user_with(const std::vector<std::string_view>& rights,
 }
 
 // Of one who may do exactly what the message for NOPERM asks for.
-inline redis_options as_advised_user(const redis_options& server) {
+inline redis_store_options as_advised_user(const redis_store_options& server) {
     std::string rights = redis::verdict_of("NOPERM").why.detail;
     rights.erase(0, rights.find("~<prefix>"));
     for (std::size_t at = 0; (at = rights.find("<prefix>", at)) != std::string::npos;) {
@@ -83,7 +83,7 @@ protected:
         return redis::record_key(options_.prefix, hash_of(id), id);
     }
 
-    redis_options options_ = test::options_of(test::server_url("SEMEL_TEST_REDIS"));
+    redis_store_options options_ = test::options_of(test::server_url("SEMEL_TEST_REDIS"));
     test::redis_client client_{options_};
 };
 

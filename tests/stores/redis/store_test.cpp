@@ -191,7 +191,7 @@ TEST_F(RedisStore, ManyCommandsShareARoundTrip) {
 
 class subscriber {
 public:
-    subscriber(const redis_options& options, const std::string& channel)
+    subscriber(const redis_store_options& options, const std::string& channel)
         : stream_(redis::make_transport_maker(options).value()().value()) {
         const std::string ask = "*2\r\n$9\r\nSUBSCRIBE\r\n$" + std::to_string(channel.size()) +
                                 "\r\n" + channel + "\r\n";
@@ -256,7 +256,7 @@ TEST_F(RedisStore, AnExistingConnectionServesAllOfAStore) {
         ++handed_out;
         auto made = redis::connect_to(host, port, seconds{1});
         if (!made) return std::move(made).error();
-        return make_redis_transport(made->release());
+        return open_redis_transport(made->release());
     };
     const auto store = open();
     const record_id id = id_of("handed in");

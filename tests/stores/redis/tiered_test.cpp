@@ -50,7 +50,8 @@ TEST_F(RedisTiered, AFirstExecutionIsTwoQuestionsToTheTruthAndAReplayNone) {
     options_.counters = &front;
     options_.lanes = 1;
     auto open = [&] {
-        return tiered(open_redis_front(options_).value(), metered(make_memory_store({}), truth));
+        return open_tiered_store(open_redis_front(options_).value(),
+                                 open_metered_store(open_memory_store({}), truth));
     };
     engine run{open()};
     const auto asked = [&] {
@@ -75,11 +76,12 @@ TEST_F(RedisTiered, AFirstExecutionIsTwoQuestionsToTheTruthAndAReplayNone) {
 }
 
 TEST_F(RedisTiered, AnotherProcessReplaysFromTheFront) {
-    const std::shared_ptr<store> truth = make_memory_store({});
+    const std::shared_ptr<store> truth = open_memory_store({});
     store_metrics seen;
     const auto open = [&] {
-        return tiered(open_redis_front(options_).value(),
-                      metered(std::make_unique<support::shared_store>(truth), seen));
+        return open_tiered_store(
+            open_redis_front(options_).value(),
+            open_metered_store(std::make_unique<support::shared_store>(truth), seen));
     };
     const auto left = open();
     const auto right = open();
@@ -97,7 +99,7 @@ TEST_F(RedisTiered, AnotherProcessReplaysFromTheFront) {
 // Such an answer comes from the front, on the thread that asks it for everybody.
 TEST_F(RedisTiered, ACompletionMayCallBlocking) {
     options_.lanes = 1;
-    const auto store = tiered(open_redis_front(options_).value(), make_memory_store({}));
+    const auto store = open_tiered_store(open_redis_front(options_).value(), open_memory_store({}));
     const claim by = must_start(*store, id_of("k"), begin_of(1));
     ASSERT_TRUE(store->call(id_of("k"), complete_of(by, "once")));
     std::promise<result<reply>> nested;
@@ -111,7 +113,7 @@ TEST_F(RedisTiered, ACompletionMayCallBlocking) {
 
 TEST_F(RedisTiered, WhatACompletionEndsLeavesNothingOldInTheFront) {
     options_.lanes = 1;
-    const auto store = tiered(open_redis_front(options_).value(), make_memory_store({}));
+    const auto store = open_tiered_store(open_redis_front(options_).value(), open_memory_store({}));
     const claim known = must_start(*store, id_of("known"), begin_of(1));
     ASSERT_TRUE(store->call(id_of("known"), complete_of(known, "once")));
     const claim by = must_start(*store, id_of("gated"), begin_of(2));
@@ -141,9 +143,9 @@ TEST(RedisTieredFaults, NothingIsLostAndNobodyHangsWhenRedisComesAndGoes) {
     private_redis server;
     auto options = server.options();
     options.connect_timeout = options.command_timeout = milliseconds{200};
-    const auto store =
-        tiered(open_redis_front(options).value(),
-               open("sqlite:/dev/shm/semel-tiered-" + std::to_string(::getpid()) + ".db").value());
+    const auto store = open_tiered_store(
+        open_redis_front(options).value(),
+        open_store("sqlite:/dev/shm/semel-tiered-" + std::to_string(::getpid()) + ".db").value());
     load work{*store, 8};
 
     for (int round = 0; round < 3; ++round) {
@@ -166,8 +168,8 @@ TEST(RedisTieredFaults, NothingIsLostAndNobodyHangsWhenRedisComesAndGoes) {
 TEST(RedisTieredFaults, AnEmptiedFrontIsFilledAgain) {
     private_redis server;
     tier_counters counters;
-    const auto store = tiered(open_redis_front(server.options()).value(), make_memory_store({}),
-                              {.counters = &counters});
+    const auto store = open_tiered_store(open_redis_front(server.options()).value(),
+                                         open_memory_store({}), {.counters = &counters});
     const claim by = must_start(*store, id_of("k"), begin_of(1));
     ASSERT_TRUE(store->call(id_of("k"), complete_of(by, "once")));
     test::redis_client{server.options()}.ask({"FLUSHALL"});
@@ -183,8 +185,8 @@ TEST(RedisTieredFaults, AnEmptiedFrontIsFilledAgain) {
 }
 
 TEST(RedisTieredOpen, AFrontThatIsAwayIsNoErrorAndABadTruthIs) {
-    const auto away = open("tiered:?front=redis://127.0.0.1:1&truth=memory:");
-    const auto wrong = open("tiered:?front=redis://127.0.0.1:1&truth=nothing:");
+    const auto away = open_store("tiered:?front=redis://127.0.0.1:1&truth=memory:");
+    const auto wrong = open_store("tiered:?front=redis://127.0.0.1:1&truth=nothing:");
 
     ASSERT_TRUE(away) << describe(away.error());
     must_start(**away, id_of("k"), begin_of(1));

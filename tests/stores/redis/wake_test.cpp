@@ -88,12 +88,13 @@ TEST_F(RedisWake, NobodyListensWhereNothingIsPublished) {
 }
 
 TEST_F(RedisWake, AFrontIsHeardThroughEveryDecorator) {
-    const std::shared_ptr<store> truth = make_memory_store({});
+    const std::shared_ptr<store> truth = open_memory_store({});
     store_metrics metrics;
     const auto open_tiered = [&] {
-        return metered(cached(tiered(open_redis_front(options_).value(),
-                                     std::make_unique<support::shared_store>(truth))),
-                       metrics);
+        return open_metered_store(
+            open_cached_store(open_tiered_store(open_redis_front(options_).value(),
+                                                std::make_unique<support::shared_store>(truth))),
+            metrics);
     };
     const auto here = open_tiered();
     const auto elsewhere = open_tiered();
@@ -144,8 +145,8 @@ TEST_F(RedisWake, AWaitingCallerOfAnotherEngineIsWoken) {
 
 TEST_F(RedisWake, ATierListensAtItsFrontWhereAMeteredTruthHearsNothing) {
     store_metrics counted;
-    const auto tier =
-        tiered(open_redis_front(options_).value(), metered(make_memory_store({}), counted), {});
+    const auto tier = open_tiered_store(open_redis_front(options_).value(),
+                                        open_metered_store(open_memory_store({}), counted), {});
     counted_news news;
 
     const auto watch = tier->watch(id_of("k"), news.hear());

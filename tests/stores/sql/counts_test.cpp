@@ -116,7 +116,7 @@ TEST_F(SqlCosts, NewKeysInABatchOfRepeatsAreClaimedOnce) {
 }
 
 TEST_F(SqlCosts, ACachedReplayIsNoRoundTrip) {
-    const auto near = cached(open());
+    const auto near = open_cached_store(open());
     const claim by = said<answers::started>(near->call(id_of("k"), begin_by(anna))).by;
     (void)said<answers::stored>(near->call(id_of("k"), complete_with(by, "x")));
     (void)said<answers::replay>(near->call(id_of("k"), begin_by(bert)));

@@ -18,7 +18,7 @@ protected:
         return made + (made.find('?') == std::string::npos ? "?" : "&") + "prefix=" + prefix();
     }
     [[nodiscard]] std::unique_ptr<store> open_to_look() const {
-        return semel::open(readers_url(), {.mode = open_mode::read_only}).value();
+        return semel::open_store(readers_url(), {.mode = open_mode::read_only}).value();
     }
 
 private:
@@ -58,7 +58,7 @@ TEST_F(SqlReadOnly, WhatWritesIsRefusedAndHasNoEffect) {
 
 // The connection itself is read-only, whatever its user may do.
 TEST_F(SqlReadOnly, AUserWhoMayWriteDoesNot) {
-    const auto looked = semel::open(url(), {.mode = open_mode::read_only}).value();
+    const auto looked = semel::open_store(url(), {.mode = open_mode::read_only}).value();
 
     const auto begun = looked->call(id_of("k"), begin_by(anna));
 
@@ -86,7 +86,7 @@ TEST_F(SqlReadOnly, MissingTablesAreNamedAndNotMade) {
     const std::string there =
         (url.find('?') == std::string::npos ? "?" : "&") + std::string{"prefix=not_there_"};
     for (const open_mode mode : {open_mode::existing, open_mode::read_only}) {
-        const auto opened = semel::open(url + there, {.mode = mode});
+        const auto opened = semel::open_store(url + there, {.mode = mode});
 
         ASSERT_FALSE(opened);
         EXPECT_EQ(opened.error().code, errc::schema_missing) << describe(opened.error());

@@ -70,7 +70,7 @@ TEST(Admin, MetricsMayNeedAToken) {
 
 TEST(Admin, IsReadyWhenTheStoreAnswers) {
     support::manual_runtime timers;
-    const auto store = make_memory_store();
+    const auto store = open_memory_store();
     admin pages{*store, timers, {}};
 
     EXPECT_EQ(ask(pages, "/ready")->status, 200);
@@ -98,7 +98,7 @@ TEST(Admin, IsNotReadyWhenTheStoreCannotBeAskedOrIsLate) {
 
 TEST(Admin, SaysWhatAnOperatorShouldKnowAlthoughItIsReady) {
     support::manual_runtime timers;
-    const auto store = make_memory_store();
+    const auto store = open_memory_store();
     admin_options with;
     with.notes = [] { return std::string{"tokens: old\n"}; };
     admin pages{*store, timers, std::move(with)};
@@ -111,7 +111,7 @@ TEST(Admin, SaysWhatAnOperatorShouldKnowAlthoughItIsReady) {
 
 TEST(Admin, IsNotReadyWhileItDrains) {
     support::manual_runtime timers;
-    const auto store = make_memory_store();
+    const auto store = open_memory_store();
     admin pages{*store, timers, {}};
 
     pages.drain();
@@ -122,7 +122,7 @@ TEST(Admin, IsNotReadyWhileItDrains) {
 
 TEST(Admin, HasNoOtherPagesAndMethods) {
     support::manual_runtime timers;
-    const auto store = make_memory_store();
+    const auto store = open_memory_store();
     admin pages{*store, timers, {.metrics = [] { return std::string{"semel_up 1\n"}; }}};
 
     EXPECT_EQ(ask(pages, "/")->status, 404);

@@ -52,7 +52,7 @@ private:
 
     const runtime& by_;
     const std::shared_ptr<bool> blind_; // shared with the test
-    const std::unique_ptr<store> inner_ = make_memory_store();
+    const std::unique_ptr<store> inner_ = open_memory_store();
 };
 
 struct answer_of {

@@ -42,7 +42,7 @@ protected:
     }
 
     const request scope_{.tenant = "acme", .operation = "BILL"};
-    engine engine_{make_memory_store(), {}, {.log = null_logger()}};
+    engine engine_{open_memory_store(), {}, {.log = null_logger()}};
     support::scripted_database database_;
     support::scripted_transaction port_{database_};
     bool failing_ = false;
@@ -156,7 +156,7 @@ TEST_F(Handlers, ACopyInTheSameBatchFailsAsTheFirstOneDid) {
 
 TEST_F(Handlers, AMessageOfTheSameBatchThatWillNeverBeRunIsParkedWithItsCopy) {
     engine strict{
-        make_memory_store(), {.on_exception = exception_class::final}, {.log = null_logger()}};
+        open_memory_store(), {.on_exception = exception_class::final}, {.log = null_logger()}};
     auto handle = once_each(strict, scope_, counting());
     failing_ = true;
     const received both[] = {message_of("e-1"), message_of("e-1")};

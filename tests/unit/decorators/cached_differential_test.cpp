@@ -132,12 +132,12 @@ void expect_same(const reply& plain, const reply& through) {
 }
 
 // Returns how many answers came from the cache.
-std::uint64_t compare(std::uint64_t seed, int steps, cache_options options) {
+std::uint64_t compare(std::uint64_t seed, int steps, cached_store_options options) {
     random_commands random{seed};
     cache_counters counters;
     options.counters = &counters;
-    const auto plain = make_memory_store();
-    const auto through = cached(make_memory_store(), options);
+    const auto plain = open_memory_store();
+    const auto through = open_cached_store(open_memory_store(), options);
     time_point now{1'000'000us};
 
     for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) {

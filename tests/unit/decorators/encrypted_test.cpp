@@ -20,8 +20,9 @@ encryption_key key(std::string id, char seed) {
 struct Encrypted : ::testing::Test {
     std::unique_ptr<store> with(std::vector<encryption_key> keys,
                                 unencrypted others = unencrypted::refuse) {
-        return encrypted(std::make_unique<support::shared_store>(raw),
-                         {.keys = std::move(keys), .others = others, .counters = &counters})
+        return open_encrypted_store(
+                   std::make_unique<support::shared_store>(raw),
+                   {.keys = std::move(keys), .others = others, .counters = &counters})
             .value();
     }
 
@@ -49,7 +50,7 @@ struct Encrypted : ::testing::Test {
         raw->call(of, done).value();
     }
 
-    std::shared_ptr<store> raw = make_memory_store();
+    std::shared_ptr<store> raw = open_memory_store();
     encryption_counters counters;
     std::unique_ptr<store> outer = with({key("one", 'x')});
     const record_id id = order("1");
@@ -268,7 +269,7 @@ TEST_F(Encrypted, SearchesOpenTheResultsTheyAreAskedFor) {
 class encrypted_backing final : public conformance::backing {
 public:
     result<std::unique_ptr<store>> open() override {
-        return encrypted(make_memory_store(), {.keys = {key("one", 'x')}});
+        return open_encrypted_store(open_memory_store(), {.keys = {key("one", 'x')}});
     }
 };
 
@@ -285,7 +286,7 @@ TEST_F(Encrypted, AnswersEveryCommandAsTheStoreItWraps) {
 
 TEST_F(Encrypted, WrongKeysAreRefusedAtOnce) {
     const auto refused = [](std::vector<encryption_key> keys) {
-        const auto made = encrypted(make_memory_store(), {.keys = std::move(keys)});
+        const auto made = open_encrypted_store(open_memory_store(), {.keys = std::move(keys)});
         return !made && made.error().code == errc::invalid_argument;
     };
 

@@ -22,9 +22,9 @@ struct Metered : ::testing::Test {
     Metered() {
         auto owned = std::make_unique<watched_store>(clock);
         inner = owned.get();
-        meter_options options;
+        metered_store_options options;
         options.clock = [this] { return now; };
-        outer = metered(std::move(owned), metrics, std::move(options));
+        outer = open_metered_store(std::move(owned), metrics, std::move(options));
     }
 
     template <class Command> command_snapshot counted() const {

@@ -17,10 +17,10 @@ struct tiered_fixture {
     tiered_fixture() {
         auto owned = std::make_unique<watched_store>(clock);
         truth = owned.get();
-        tier_options options{.counters = &counters};
+        tiered_store_options options{.counters = &counters};
         options.clock = [this] { return clock.local; };
-        outer = tiered(std::make_unique<test::memory_front>(front), std::move(owned),
-                       std::move(options));
+        outer = open_tiered_store(std::make_unique<test::memory_front>(front), std::move(owned),
+                                  std::move(options));
         // The truth's clock is known from its first answer on.
         outer->call(order("first"), commands::lookup{}, {}).value();
     }
@@ -154,7 +154,7 @@ TEST(Tiered, ARunningAttemptStopsRepeatsAtTheGate) {
 TEST(Tiered, AGateIsBelievedForAShortTimeOnly) {
     tiered_fixture it;
     it.start(id, print('a'));
-    EXPECT_EQ(it.front->life(id), tier_options{}.gate_life);
+    EXPECT_EQ(it.front->life(id), tiered_store_options{}.gate_life);
     it.clock.advance(20s);
 
     EXPECT_EQ(it.trips_of([&] { it.begin(id, print('a')).value(); }), 1);

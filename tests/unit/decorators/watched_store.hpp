@@ -91,7 +91,7 @@ private:
     }
 
     const hand_clock& clock_;
-    std::unique_ptr<store> inner_ = make_memory_store();
+    std::unique_ptr<store> inner_ = open_memory_store();
     std::deque<held> held_;
 };
 
@@ -121,12 +121,12 @@ inline stored_result body_of(std::string body) {
 
 // A cache over a watched store, both under one hand-moved clock.
 struct cached_fixture {
-    explicit cached_fixture(cache_options options = {}) {
+    explicit cached_fixture(cached_store_options options = {}) {
         auto owned = std::make_unique<watched_store>(clock);
         inner = owned.get();
         options.counters = &counters;
         options.clock = [this] { return clock.local; };
-        outer = cached(std::move(owned), std::move(options));
+        outer = open_cached_store(std::move(owned), std::move(options));
     }
 
     result<reply> begin(const record_id& id, std::optional<fingerprint> content,

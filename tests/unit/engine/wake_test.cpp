@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 // What the test and the engine's store have in common.
 struct hearsay {
-    std::unique_ptr<store> records = make_memory_store({});
+    std::unique_ptr<store> records = open_memory_store({});
     std::vector<std::shared_ptr<unique_function<void()>>> listening = {};
     int watches = 0; // that are there now
     int begins = 0;

@@ -65,7 +65,7 @@ public:
     edge(std::vector<route> routes, tenant_source tenants)
         : gate_(made(std::move(routes), std::move(tenants))),
           engine_(std::make_unique<support::faulty_store>(
-                      std::make_unique<timed_store>(make_memory_store(), now_), script),
+                      std::make_unique<timed_store>(open_memory_store(), now_), script),
                   {}, options()) {}
 
     // What the service does with each request it gets; none: it has not answered yet.

@@ -28,7 +28,7 @@ TEST(NextHop, PassesTheTraceOnAndNothingElse) {
 }
 
 TEST(NextHop, KeepsTheKeyOfAStepWhenTheWorkRunsAgain) {
-    engine on{make_memory_store(), {}, {.log = null_logger()}};
+    engine on{open_memory_store(), {}, {.log = null_logger()}};
     const auto attempt = [&] {
         std::string sent;
         const semel::request what{.tenant = "acme", .operation = "ORDER", .key = "k"};

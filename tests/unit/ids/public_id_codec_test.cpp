@@ -8,7 +8,7 @@ namespace semel {
 namespace {
 
 public_id_codec codec(std::string prefix, std::string secret = "0123456789abcdef") {
-    return public_id_codec::create({.prefix = std::move(prefix), .secret = std::move(secret)})
+    return public_id_codec::make({.prefix = std::move(prefix), .secret = std::move(secret)})
         .value();
 }
 
@@ -71,10 +71,10 @@ TEST(PublicIdCodec, RefusesGarbage) {
 }
 
 TEST(PublicIdCodec, RefusesBadOptions) {
-    EXPECT_FALSE(public_id_codec::create({.prefix = "", .secret = std::string(16, 's')}));
-    EXPECT_FALSE(public_id_codec::create({.prefix = "Order", .secret = std::string(16, 's')}));
-    EXPECT_FALSE(public_id_codec::create({.prefix = "order", .secret = std::string(15, 's')}));
-    EXPECT_TRUE(public_id_codec::create({.prefix = "order", .secret = std::string(16, 's')}));
+    EXPECT_FALSE(public_id_codec::make({.prefix = "", .secret = std::string(16, 's')}));
+    EXPECT_FALSE(public_id_codec::make({.prefix = "Order", .secret = std::string(16, 's')}));
+    EXPECT_FALSE(public_id_codec::make({.prefix = "order", .secret = std::string(15, 's')}));
+    EXPECT_TRUE(public_id_codec::make({.prefix = "order", .secret = std::string(16, 's')}));
 }
 
 } // namespace

@@ -11,7 +11,7 @@ namespace {
 
 TEST(SpdlogLogger, WritesOneJsonObjectPerLine) {
     std::ostringstream out;
-    const auto to = make_spdlog_logger({.format = log_format::json, .to = &out});
+    const auto to = open_spdlog_logger({.format = log_format::json, .to = &out});
 
     log_info(*to, "first", {{"attempt", 2}});
     log_error(*to, "second\nline");
@@ -37,7 +37,7 @@ TEST(SpdlogLogger, NamesItsLevelsAsWeDo) {
          {log_level::debug, log_level::info, log_level::warning, log_level::error}) {
         std::ostringstream out;
         const auto to =
-            make_spdlog_logger({.level = log_level::debug, .format = log_format::json, .to = &out});
+            open_spdlog_logger({.level = log_level::debug, .format = log_format::json, .to = &out});
 
         log(*to, level, "m");
 
@@ -47,7 +47,7 @@ TEST(SpdlogLogger, NamesItsLevelsAsWeDo) {
 
 TEST(SpdlogLogger, WritesOnlyFromItsLevelOn) {
     std::ostringstream out;
-    const auto to = make_spdlog_logger({.level = log_level::warning, .to = &out});
+    const auto to = open_spdlog_logger({.level = log_level::warning, .to = &out});
 
     EXPECT_FALSE(to->enabled(log_level::info));
     EXPECT_TRUE(to->enabled(log_level::warning));
@@ -59,7 +59,7 @@ TEST(SpdlogLogger, WritesOnlyFromItsLevelOn) {
 
 TEST(SpdlogLogger, IsReadableOnATerminal) {
     std::ostringstream out;
-    const auto to = make_spdlog_logger({.name = "orders", .to = &out});
+    const auto to = open_spdlog_logger({.name = "orders", .to = &out});
 
     log_warning(*to, "lease lost", {{"key", log_key("k")}, {"attempt", 2}});
 
@@ -72,7 +72,7 @@ TEST(SpdlogLogger, IsReadableOnATerminal) {
 TEST(SpdlogLogger, TakesBracesAndPercentSignsAsText) {
     std::ostringstream out;
     const auto to =
-        make_spdlog_logger({.name = "50% \"off\" {}", .format = log_format::json, .to = &out});
+        open_spdlog_logger({.name = "50% \"off\" {}", .format = log_format::json, .to = &out});
 
     log_info(*to, "{} %v {0}", {{"%n", "{}"}});
 

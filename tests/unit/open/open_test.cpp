@@ -19,8 +19,8 @@ protected:
     }
     ~Open() override { std::filesystem::remove_all(folder_); }
 
-    static failure why_not(std::string_view url, const open_options& options = {}) {
-        auto opened = open(url, options);
+    static failure why_not(std::string_view url, const store_options& options = {}) {
+        auto opened = open_store(url, options);
         if (opened) return {.code = errc::internal, .detail = "it could be opened"};
         return std::move(opened).error();
     }
@@ -29,14 +29,14 @@ protected:
 };
 
 TEST_F(Open, BuildsAMemoryStore) {
-    const auto store = open("memory:");
+    const auto store = open_store("memory:");
 
     ASSERT_TRUE(store) << describe(store.error());
     EXPECT_TRUE((*store)->traits().in_memory);
 }
 
 TEST_F(Open, PassesBoundsToTheMemoryStore) {
-    const auto store = open("memory:?records_max=1&bytes_max=64m").value();
+    const auto store = open_store("memory:?records_max=1&bytes_max=64m").value();
     const commands::begin begin{.owner = {.high = 1, .low = 1}, .lease = std::chrono::seconds{1}};
 
     const auto first = store->call({.tenant = "t", .operation = "o", .key = "1"}, begin);
@@ -48,7 +48,7 @@ TEST_F(Open, PassesBoundsToTheMemoryStore) {
 }
 
 TEST_F(Open, BuildsAnSqliteStore) {
-    const auto store = open("sqlite:" + folder_ + "/a.db");
+    const auto store = open_store("sqlite:" + folder_ + "/a.db");
 
     ASSERT_TRUE(store) << describe(store.error());
     EXPECT_TRUE((*store)->traits().durable);
@@ -56,7 +56,8 @@ TEST_F(Open, BuildsAnSqliteStore) {
 }
 
 TEST_F(Open, TakesAnAbsolutePathBehindAnEmptyHost) {
-    EXPECT_TRUE(open("sqlite://" + folder_ + "/a.db?prefix=x_&lock_wait_ms=100&cache_bytes=8m"));
+    EXPECT_TRUE(
+        open_store("sqlite://" + folder_ + "/a.db?prefix=x_&lock_wait_ms=100&cache_bytes=8m"));
     EXPECT_TRUE(std::filesystem::exists(folder_ + "/a.db"));
 }
 
@@ -68,7 +69,7 @@ TEST_F(Open, TheUrlsPrefixGoesBeforeTheOptions) {
     const std::string url = "sqlite:" + folder_ + "/a.db";
 
     EXPECT_EQ(why_not(url, {.table_prefix = "1"}).code, errc::invalid_argument);
-    EXPECT_TRUE(open(url + "?prefix=good_", {.table_prefix = "1"}));
+    EXPECT_TRUE(open_store(url + "?prefix=good_", {.table_prefix = "1"}));
 }
 
 TEST_F(Open, AnUnknownUrlListsTheKnownOnes) {
@@ -119,17 +120,17 @@ TEST_F(Open, AMemoryStoreIsNeverThereBefore) {
 // Its front may be away, and would be written to.
 TEST_F(Open, ATieredStoreIsLookedAtInItsTruth) {
     const std::string file = folder_ + "/a.db";
-    static_cast<void>(open("sqlite:" + file).value());
+    static_cast<void>(open_store("sqlite:" + file).value());
     const std::string url = "tiered:?front=redis://127.0.0.1:1/0&truth=sqlite:" + file;
 
-    EXPECT_TRUE(open(url, {.mode = open_mode::read_only}));
+    EXPECT_TRUE(open_store(url, {.mode = open_mode::read_only}));
     EXPECT_EQ(why_not("tiered:?front=redis://h", {.mode = open_mode::read_only}).code,
               errc::invalid_argument);
 }
 
 TEST_F(Open, ADryRunReadsAFileThatIsReadOnly) {
     const std::string file = folder_ + "/a.db";
-    static_cast<void>(open("sqlite:" + file).value());
+    static_cast<void>(open_store("sqlite:" + file).value());
     std::filesystem::permissions(file, std::filesystem::perms::owner_read);
 
     const auto report = migrate("sqlite:" + file, migrate_mode::dry_run);

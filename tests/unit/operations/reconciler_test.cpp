@@ -54,7 +54,7 @@ protected:
         return std::get<answers::found>(got.value().said).current;
     }
 
-    std::unique_ptr<store> store_ = make_memory_store();
+    std::unique_ptr<store> store_ = open_memory_store();
     probe_answer answer_ = probes::committed{{.body = "paid", .type = "text/plain"}};
     std::vector<std::string> asked_;
     std::vector<alert> alerts_;

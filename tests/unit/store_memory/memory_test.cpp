@@ -38,7 +38,7 @@ void must_fill(store& it, const std::string& key, time_point now, std::string bo
 
 // What the child runs, the parent would not know of.
 TEST(MemoryStore, ACopyInAForkedChildIsRefused) {
-    const auto it = make_memory_store();
+    const auto it = open_memory_store();
     must_fill(*it, "a", noon);
 
     const auto child = testing_support::said_by_child([&] {
@@ -52,7 +52,7 @@ TEST(MemoryStore, ACopyInAForkedChildIsRefused) {
 }
 
 TEST(MemoryStore, RefusesBeginsOverTheRecordBoundByName) {
-    const auto it = make_memory_store({.records_max = 3});
+    const auto it = open_memory_store({.records_max = 3});
     for (const char* key : {"a", "b", "c"}) must_fill(*it, key, noon);
 
     const auto got = begin(*it, "d", noon);
@@ -64,7 +64,7 @@ TEST(MemoryStore, RefusesBeginsOverTheRecordBoundByName) {
 }
 
 TEST(MemoryStore, RefusesBeginsOverTheByteBound) {
-    const auto it = make_memory_store({.bytes_max = 100'000});
+    const auto it = open_memory_store({.bytes_max = 100'000});
     must_fill(*it, "large", noon, std::string(100'000, 'x'));
 
     const auto got = begin(*it, "small", noon);
@@ -74,7 +74,7 @@ TEST(MemoryStore, RefusesBeginsOverTheByteBound) {
 }
 
 TEST(MemoryStore, FullStoreStillReplaysAndCompletes) {
-    const auto it = make_memory_store({.records_max = 2});
+    const auto it = open_memory_store({.records_max = 2});
     must_fill(*it, "done", noon);
     const auto begun = begin(*it, "running", noon);
     const auto by = std::get<answers::started>(begun->said).by;
@@ -87,7 +87,7 @@ TEST(MemoryStore, FullStoreStillReplaysAndCompletes) {
 }
 
 TEST(MemoryStore, NeverEvictsALiveRecordToMakeRoom) {
-    const auto it = make_memory_store({.records_max = 3});
+    const auto it = open_memory_store({.records_max = 3});
     for (const char* key : {"a", "b", "c"}) must_fill(*it, key, noon);
 
     for (int i = 0; i < 20; ++i) {
@@ -101,7 +101,7 @@ TEST(MemoryStore, NeverEvictsALiveRecordToMakeRoom) {
 }
 
 TEST(MemoryStore, WhatHasExpiredAnywhereMakesRoom) {
-    const auto it = make_memory_store({.records_max = 20});
+    const auto it = open_memory_store({.records_max = 20});
     for (int i = 0; i < 20; ++i) must_fill(*it, "old " + std::to_string(i), noon);
     const time_point later = noon + hours{2};
 
@@ -112,7 +112,7 @@ TEST(MemoryStore, WhatHasExpiredAnywhereMakesRoom) {
 }
 
 TEST(MemoryStore, BytesOfExpiredRecordsAreGivenBack) {
-    const auto it = make_memory_store({.bytes_max = 100'000});
+    const auto it = open_memory_store({.bytes_max = 100'000});
     time_point now = noon;
 
     for (int i = 0; i < 20; ++i) {
@@ -122,7 +122,7 @@ TEST(MemoryStore, BytesOfExpiredRecordsAreGivenBack) {
 }
 
 TEST(MemoryStore, RemovedRecordMakesRoom) {
-    const auto it = make_memory_store({.records_max = 1});
+    const auto it = open_memory_store({.records_max = 1});
     must_fill(*it, "a", noon);
     ASSERT_FALSE(begin(*it, "b", noon));
 
@@ -132,7 +132,7 @@ TEST(MemoryStore, RemovedRecordMakesRoom) {
 }
 
 TEST(MemoryStore, SweepReportsWhetherThereIsMore) {
-    const auto it = make_memory_store();
+    const auto it = open_memory_store();
     for (int i = 0; i < 30; ++i) must_fill(*it, std::to_string(i), noon);
     const time_point later = noon + hours{2};
 
@@ -146,7 +146,7 @@ TEST(MemoryStore, SweepReportsWhetherThereIsMore) {
 }
 
 TEST(MemoryStore, ForgetsTheOldestAuditEntriesFirst) {
-    const auto it = make_memory_store({.audit_entries_max = 2});
+    const auto it = open_memory_store({.audit_entries_max = 2});
     for (const char* reason : {"one", "two", "three"}) {
         must_fill(*it, "a", noon);
         ASSERT_TRUE(it->call(id_of("a"), commands::remove{.reason = reason}, noon));
@@ -160,14 +160,14 @@ TEST(MemoryStore, ForgetsTheOldestAuditEntriesFirst) {
 }
 
 TEST(MemoryStore, IsInMemoryAndNotDurable) {
-    const auto traits = make_memory_store()->traits();
+    const auto traits = open_memory_store()->traits();
 
     EXPECT_TRUE(traits.in_memory);
     EXPECT_FALSE(traits.durable);
 }
 
 TEST(MemoryStore, SearchLooksAtABoundedNumberOfRecordsForAPage) {
-    const auto it = make_memory_store({});
+    const auto it = open_memory_store({});
     constexpr int records = 100'200;
     for (int i = 0; i < records; ++i) ASSERT_TRUE(begin(*it, std::to_string(i), noon));
     record_query query{.states = {record_state::succeeded}, .now = noon};

@@ -8,7 +8,7 @@ namespace {
 using testing::HasSubstr;
 
 // What is wrong with the options is found before anybody is asked.
-failure why_not(const redis_options& options) {
+failure why_not(const redis_store_options& options) {
     auto asked = options;
     asked.connect = []() -> result<std::unique_ptr<redis_transport>> {
         return failure{.code = errc::internal, .detail = "somebody was asked"};

@@ -20,7 +20,7 @@ protected:
     }
 
     // Root may write everything, so the look at a read-only file is taken by somebody else.
-    static void expect_read_only(const sqlite_options& options) {
+    static void expect_read_only(const sqlite_store_options& options) {
         const auto look = [&] {
             if (::geteuid() == 0 && ::setuid(65'534) != 0) std::exit(2);
             const failure why = open_failure(options);

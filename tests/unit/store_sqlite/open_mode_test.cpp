@@ -21,10 +21,10 @@ class SqliteOpenMode : public sqlite_test {
 protected:
     ~SqliteOpenMode() override { mode_of(folder(), 0755); }
 
-    [[nodiscard]] sqlite_options existing() const {
+    [[nodiscard]] sqlite_store_options existing() const {
         return {.path = path(), .mode = open_mode::existing};
     }
-    [[nodiscard]] sqlite_options to_look() const {
+    [[nodiscard]] sqlite_store_options to_look() const {
         return {.path = path(), .mode = open_mode::read_only};
     }
 
@@ -57,7 +57,7 @@ protected:
     }
 
     // "found", "absent", or why the store cannot be read.
-    static std::string look(const sqlite_options& options) {
+    static std::string look(const sqlite_store_options& options) {
         const auto opened = open_sqlite_store(options);
         if (!opened) return describe(opened.error());
         const auto got = (*opened)->call(id_of("k"), commands::lookup{});

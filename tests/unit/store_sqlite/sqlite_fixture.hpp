@@ -28,12 +28,12 @@ protected:
     [[nodiscard]] std::string path() const { return folder_ + "/records.db"; }
 
     [[nodiscard]] std::unique_ptr<store> open() { return open({.path = path()}); }
-    [[nodiscard]] static std::unique_ptr<store> open(const sqlite_options& options) {
+    [[nodiscard]] static std::unique_ptr<store> open(const sqlite_store_options& options) {
         return open_sqlite_store(options).value();
     }
 
     // The failure of opening, or what says that there was none.
-    [[nodiscard]] static failure open_failure(const sqlite_options& options) {
+    [[nodiscard]] static failure open_failure(const sqlite_store_options& options) {
         auto opened = open_sqlite_store(options);
         if (opened) return {.code = errc::internal, .detail = "it could be opened"};
         return std::move(opened).error();

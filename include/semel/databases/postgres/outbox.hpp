@@ -26,7 +26,7 @@ private:
 };
 
 // A connection for a relay. URL, prefix and time-outs are those of the store.
-[[nodiscard]] result<std::unique_ptr<table>> open_postgres_table(const postgres_options& store,
-                                                                 const table_options& options = {});
+[[nodiscard]] result<std::unique_ptr<table>>
+open_postgres_table(const postgres_store_options& store, const table_options& options = {});
 
 } // namespace semel::outbox

@@ -26,7 +26,7 @@ private:
 };
 
 // A connection for a relay. SQLite has one writer at a time: one relay per file is enough.
-[[nodiscard]] result<std::unique_ptr<table>> open_sqlite_table(const sqlite_options& store,
+[[nodiscard]] result<std::unique_ptr<table>> open_sqlite_table(const sqlite_store_options& store,
                                                                const table_options& options = {});
 
 } // namespace semel::outbox

@@ -184,7 +184,7 @@ result<std::int32_t> postgres_table::shards_used() {
 
 } // namespace pg
 
-result<std::unique_ptr<table>> open_postgres_table(const postgres_options& store,
+result<std::unique_ptr<table>> open_postgres_table(const postgres_store_options& store,
                                                    const table_options& options) {
     if (!postgres::valid_prefix(store.table_prefix)) {
         return pg::refused(errc::invalid_argument,

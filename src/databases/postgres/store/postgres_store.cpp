@@ -20,7 +20,7 @@ failure refused(std::string detail) {
             .detail = "postgres: " + std::move(detail)};
 }
 
-result<postgres::target> target_of(const postgres_options& options) {
+result<postgres::target> target_of(const postgres_store_options& options) {
     return postgres::read_target({.url = options.url,
                                   .connect_timeout = options.connect_timeout,
                                   .answer_timeout = options.statement_timeout,
@@ -28,7 +28,8 @@ result<postgres::target> target_of(const postgres_options& options) {
                                   .mode = options.mode});
 }
 
-result<std::unique_ptr<postgres::session_options>> session_of(const postgres_options& options) {
+result<std::unique_ptr<postgres::session_options>>
+session_of(const postgres_store_options& options) {
     auto to = target_of(options);
     if (!to) return std::move(to).error();
     return std::make_unique<postgres::session_options>(
@@ -39,7 +40,7 @@ result<std::unique_ptr<postgres::session_options>> session_of(const postgres_opt
 
 } // namespace
 
-result<void> check(const postgres_options& options) {
+result<void> check(const postgres_store_options& options) {
     if (!postgres::valid_prefix(options.table_prefix)) {
         return refused("the table prefix '" + options.table_prefix +
                        "' must be 1 to 32 lower-case letters, digits and underscores, no digit "
@@ -57,7 +58,7 @@ result<void> check(const postgres_options& options) {
     return {};
 }
 
-result<std::unique_ptr<store>> open_postgres_store(const postgres_options& options) {
+result<std::unique_ptr<store>> open_postgres_store(const postgres_store_options& options) {
     if (auto sound = check(options); !sound) return std::move(sound).error();
     auto session = session_of(options);
     if (!session) return std::move(session).error();
@@ -68,8 +69,9 @@ result<std::unique_ptr<store>> open_postgres_store(const postgres_options& optio
          .lane = lane_options{.queue_max = options.queue_max, .batch_max = options.batch_max}});
 }
 
-result<migration_report> migrate_postgres(const postgres_options& options, migrate_mode mode) {
-    postgres_options patient = options;
+result<migration_report> migrate_postgres(const postgres_store_options& options,
+                                          migrate_mode mode) {
+    postgres_store_options patient = options;
     patient.statement_timeout = migration_timeout;
     patient.lock_timeout = migration_timeout;
     if (auto sound = check(patient); !sound) return std::move(sound).error();

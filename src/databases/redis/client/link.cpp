@@ -66,7 +66,7 @@ std::string_view role_in(const value& hello) {
 
 } // namespace
 
-result<transport_maker> make_transport_maker(const redis_options& options) {
+result<transport_maker> make_transport_maker(const redis_store_options& options) {
     if (options.connect) return transport_maker{options.connect};
     // Shared by the connections of one store, which may outlive one another.
     std::shared_ptr<tls_settings> tls;
@@ -83,7 +83,7 @@ result<transport_maker> make_transport_maker(const redis_options& options) {
         if (!socket) return std::move(socket).error();
         const duration left = std::max(until - local_clock::now(), duration{0});
         if (tls) return make_tls_transport(*std::move(socket), *tls, host, left);
-        return make_redis_transport(socket->release());
+        return open_redis_transport(socket->release());
     }};
 }
 

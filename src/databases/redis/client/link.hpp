@@ -20,7 +20,7 @@ namespace semel::redis {
 using transport_maker = std::function<result<std::unique_ptr<redis_transport>>()>;
 
 // To host and port of the options, or what their `connect` says.
-[[nodiscard]] result<transport_maker> make_transport_maker(const redis_options& options);
+[[nodiscard]] result<transport_maker> make_transport_maker(const redis_store_options& options);
 
 // Which server a connection may lead to.
 enum class server_role { primary, any };

@@ -147,7 +147,7 @@ void listener::tell(const std::string& channel) {
     for (const auto& one : all) (*one)();
 }
 
-std::unique_ptr<listener> make_listener(const redis_options& options, link_options how) {
+std::unique_ptr<listener> make_listener(const redis_store_options& options, link_options how) {
     if (options.wake == redis_wake::none) return nullptr;
     if (options.connections == redis_connections::one) return nullptr;
     how.counters = nullptr; // no caller waits for these answers

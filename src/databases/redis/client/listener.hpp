@@ -61,7 +61,7 @@ private:
 };
 
 // None where nothing is published, or where there is no connection for it.
-[[nodiscard]] std::unique_ptr<listener> make_listener(const redis_options& options,
+[[nodiscard]] std::unique_ptr<listener> make_listener(const redis_store_options& options,
                                                       link_options how);
 
 } // namespace semel::redis

@@ -20,7 +20,7 @@ failure refused(std::string detail) {
 
 } // namespace
 
-result<void> check_options(const redis_options& options) {
+result<void> check_options(const redis_store_options& options) {
     if (options.host.empty() && !options.connect) return refused("the host is empty");
     if (options.port == 0) return refused("the port is 0");
     if (!valid_prefix(options.prefix)) {
@@ -47,7 +47,7 @@ result<void> check_options(const redis_options& options) {
     return {};
 }
 
-result<link_options> link_options_of(const redis_options& options) {
+result<link_options> link_options_of(const redis_store_options& options) {
     auto maker = make_transport_maker(options);
     if (!maker) return std::move(maker).error();
     return link_options{.connect = *std::move(maker),
@@ -60,7 +60,7 @@ result<link_options> link_options_of(const redis_options& options) {
                         .counters = options.counters};
 }
 
-result<void> look_at_server(link& on, server_use use, const redis_options& options) {
+result<void> look_at_server(link& on, server_use use, const redis_store_options& options) {
     const auto info = on.ask({"INFO"});
     if (!info) return info.error();
     const auto facts = facts_in((*info)->text);
@@ -69,7 +69,7 @@ result<void> look_at_server(link& on, server_use use, const redis_options& optio
     const auto danger = eviction_danger(facts);
     if (!danger) return {};
     if (options.eviction == redis_eviction::refuse) return *danger;
-    const auto to = options.log ? options.log : make_spdlog_logger({.level = log_level::warning});
+    const auto to = options.log ? options.log : open_spdlog_logger({.level = log_level::warning});
     log_warning(*to, danger->detail);
     return {};
 }

@@ -10,9 +10,9 @@
 namespace semel::redis {
 
 // errc::invalid_argument
-[[nodiscard]] result<void> check_options(const redis_options& options);
+[[nodiscard]] result<void> check_options(const redis_store_options& options);
 
-[[nodiscard]] result<link_options> link_options_of(const redis_options& options);
+[[nodiscard]] result<link_options> link_options_of(const redis_store_options& options);
 
 enum class server_use : std::uint8_t {
     records, // which must not be evicted
@@ -20,6 +20,7 @@ enum class server_use : std::uint8_t {
 };
 
 // Is it a server that semel can work on?
-[[nodiscard]] result<void> look_at_server(link& on, server_use use, const redis_options& options);
+[[nodiscard]] result<void> look_at_server(link& on, server_use use,
+                                          const redis_store_options& options);
 
 } // namespace semel::redis

@@ -161,7 +161,7 @@ result<descriptor> connect_to(const std::string& host, std::uint16_t port, durat
 
 namespace semel {
 
-std::unique_ptr<redis_transport> make_redis_transport(int socket) {
+std::unique_ptr<redis_transport> open_redis_transport(int socket) {
     return std::make_unique<redis::socket_transport>(redis::descriptor{socket});
 }
 

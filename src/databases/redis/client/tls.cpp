@@ -195,7 +195,7 @@ private:
 
 } // namespace
 
-result<std::shared_ptr<tls_settings>> make_tls_settings(const redis_options& options) {
+result<std::shared_ptr<tls_settings>> make_tls_settings(const redis_store_options& options) {
     auto made = std::make_shared<tls_settings>();
     ::SSL_CTX_set_min_proto_version(made->it, TLS1_2_VERSION);
     ::SSL_CTX_set_verify(made->it, SSL_VERIFY_PEER, nullptr);

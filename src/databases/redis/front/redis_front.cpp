@@ -14,7 +14,7 @@ namespace {
 
 class redis_front final : public front_tier {
 public:
-    redis_front(const redis_options& options, const redis::link_options& how)
+    redis_front(const redis_store_options& options, const redis::link_options& how)
         : prefix_(options.prefix), ear_(at_home(redis::make_listener(options, how))) {
         while (lanes_.size() < options.lanes) {
             lanes_.push_back(at_home(std::make_unique<redis::front_lane>(
@@ -61,7 +61,7 @@ bool away(errc code) {
 
 } // namespace
 
-result<std::unique_ptr<front_tier>> open_redis_front(const redis_options& options) {
+result<std::unique_ptr<front_tier>> open_redis_front(const redis_store_options& options) {
     if (auto sound = redis::check_options(options); !sound) return std::move(sound).error();
     if (options.connections == redis_connections::one) {
         return failure{.code = errc::invalid_argument,

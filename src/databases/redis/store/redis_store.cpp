@@ -124,7 +124,7 @@ private:
     const home_ptr<redis::backend> sweeper_; // guarded by sweeping_
 };
 
-result<std::unique_ptr<redis_parts>> make_parts(const redis_options& options) {
+result<std::unique_ptr<redis_parts>> make_parts(const redis_store_options& options) {
     const auto how = redis::link_options_of(options);
     if (!how) return how.error();
     auto made = std::make_unique<redis_parts>();
@@ -144,13 +144,13 @@ result<std::unique_ptr<redis_parts>> make_parts(const redis_options& options) {
 
 } // namespace
 
-result<void> check(const redis_options& options) {
+result<void> check(const redis_store_options& options) {
     if (auto sound = redis::check_options(options); !sound) return sound;
     if (auto how = redis::link_options_of(options); !how) return std::move(how).error();
     return {};
 }
 
-result<std::unique_ptr<store>> open_redis_store(const redis_options& options) {
+result<std::unique_ptr<store>> open_redis_store(const redis_store_options& options) {
     if (auto sound = redis::check_options(options); !sound) return std::move(sound).error();
     auto parts = make_parts(options);
     if (!parts) return std::move(parts).error();

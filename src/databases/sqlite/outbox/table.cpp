@@ -231,7 +231,7 @@ result<std::int32_t> sqlite_table::shards_used() {
 
 } // namespace lite
 
-result<std::unique_ptr<table>> open_sqlite_table(const sqlite_options& store,
+result<std::unique_ptr<table>> open_sqlite_table(const sqlite_store_options& store,
                                                  const table_options& options) {
     // Opening the file as a store makes its tables where it may, and refuses what is no store.
     if (auto made = open_sqlite_store(store); !made) return std::move(made).error();

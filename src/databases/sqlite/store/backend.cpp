@@ -23,7 +23,7 @@ failure out_of_memory() {
 }
 
 // A newer file must be left alone, so its version is read before anything is written.
-result<void> make_ready(connection& on, const sqlite_options& options) {
+result<void> make_ready(connection& on, const sqlite_store_options& options) {
     if (options.mode == open_mode::create) {
         if (const auto version = schema_version(on, options.table_prefix); !version) {
             return version.error();
@@ -41,8 +41,8 @@ time_point wall_clock() {
     return std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());
 }
 
-result<std::unique_ptr<backend>> backend::open(const sqlite_options& options, write_gate& gate,
-                                               std::size_t cache_bytes) {
+result<std::unique_ptr<backend>> backend::open(const sqlite_store_options& options,
+                                               write_gate& gate, std::size_t cache_bytes) {
     auto opened = connection::open({.path = options.path,
                                     .lock_wait = options.lock_wait,
                                     .cache_bytes = cache_bytes,

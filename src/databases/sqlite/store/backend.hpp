@@ -21,8 +21,8 @@ namespace semel::sqlite {
 class backend final : public batch_backend {
 public:
     // The gate is shared by all backends of one store and outlives them.
-    static result<std::unique_ptr<backend>> open(const sqlite_options& options, write_gate& gate,
-                                                 std::size_t cache_bytes);
+    static result<std::unique_ptr<backend>> open(const sqlite_store_options& options,
+                                                 write_gate& gate, std::size_t cache_bytes);
 
     void execute(std::span<job* const> batch) override;
 
@@ -32,7 +32,7 @@ public:
     [[nodiscard]] result<rows_read> read(const record_query& query, const row_request& which);
 
 private:
-    backend(const sqlite_options& options, write_gate& gate)
+    backend(const sqlite_store_options& options, write_gate& gate)
         : lock_wait_(options.lock_wait), gate_(gate) {}
 
     void execute_batch(std::span<job* const> batch);

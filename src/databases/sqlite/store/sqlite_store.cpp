@@ -23,7 +23,7 @@ failure refused(std::string detail) {
 
 } // namespace
 
-result<void> check(const sqlite_options& options) {
+result<void> check(const sqlite_store_options& options) {
     if (options.path.empty()) return refused("the path is empty; name a file");
     if (options.path == ":memory:") return refused("use the store `memory:` instead of :memory:");
     if (!sqlite::valid_prefix(options.table_prefix)) {
@@ -35,7 +35,7 @@ result<void> check(const sqlite_options& options) {
     return {};
 }
 
-result<std::unique_ptr<store>> open_sqlite_store(const sqlite_options& options) {
+result<std::unique_ptr<store>> open_sqlite_store(const sqlite_store_options& options) {
     if (auto sound = check(options); !sound) return std::move(sound).error();
     sqlite_store::parts made{.session = std::make_unique<sqlite::write_gate>()};
     std::unique_ptr<sqlite::backend> writer;
