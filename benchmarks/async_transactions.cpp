@@ -1,6 +1,6 @@
 #include "async_transactions.hpp"
 
-#include "semel/asio/postgres/pool.hpp"
+#include "semel/asio/transaction.hpp"
 
 #include <libpq-fe.h>
 
@@ -26,10 +26,11 @@ namespace {
 namespace asio = boost::asio;
 constexpr std::size_t threads = 2;
 
-asio::awaitable<std::string> order_on(PGconn* on, socket_waiter& waits) {
+asio::awaitable<std::string> order_on(postgres_connection& at) {
+    PGconn* const on = at.native();
     require(PQsendQueryPrepared(on, "order", 0, nullptr, nullptr, nullptr, 0) == 1,
             PQerrorMessage(on));
-    auto op = async_results(on, waits);
+    auto op = async_results(at);
     const auto got = co_await std::move(op);
     require(PQresultStatus(got.at(0).get()) == PGRES_COMMAND_OK, PQerrorMessage(on));
     co_return answer_body();
@@ -45,23 +46,20 @@ std::string queue_order(PGconn* on) {
 // An application's connection with a statement of its own, and its place on a loop.
 struct desk {
     desk(const std::string& url, asio::io_context& loop)
-        : on(url),
-          waits(loop.get_executor()),
-          port(make_async_postgres_transaction(on.native(), waits)) {
+        : on(url), waits(loop.get_executor()), here(on.native(), waits) {
         on.prepare_order();
     }
 
     postgres_client on;
     asio_waiter waits;
-    std::unique_ptr<async_transaction_port> port;
+    postgres_transaction here;
 };
 
 // Connections that the callers of one loop take turns on.
 class shared_desks {
 public:
     shared_desks(const std::string& url, asio::io_context& loop, std::size_t connections)
-        : on_(connect(url, connections)),
-          pool_(make_postgres_pool(loop.get_executor(), handles())) {}
+        : on_(connect(url, connections)), pool_(handles(), asio_waiters{loop.get_executor()}) {}
 
     postgres_pool& pool() { return pool_; }
 
@@ -125,14 +123,15 @@ private:
                                seconds most, std::atomic<std::size_t>& done) {
         const bool pooled = how == work::pooled || how == work::pooled_queued;
         for (; watch.elapsed() < most; ++done) {
-            auto op = pooled ? transact(in, how) : transact(at, how);
+            auto op = pooled ? transact<postgres_pool_transaction>(in.transaction(), how)
+                             : transact<postgres_transaction&>(at.here, how);
             const auto out = co_await std::move(op);
             require(out, "semel: not executed");
         }
     }
 
-    asio::awaitable<bool> transact(desk& at, work how);
-    asio::awaitable<bool> transact(postgres_pool& in, work how);
+    // On a handle of its own, or on one that outlives it.
+    template <class Handle> asio::awaitable<bool> transact(Handle on, work how);
 
     engine& engine_;
     const std::function<std::uint64_t()> next_key_;
@@ -141,35 +140,19 @@ private:
     std::vector<std::unique_ptr<shared_desks>> pools_;
 };
 
-asio::awaitable<bool> async_transactions::state::transact(desk& at, work how) {
+template <class Handle>
+asio::awaitable<bool> async_transactions::state::transact(Handle on, work how) {
     request what = request_for(key_of(next_key_()));
-    if (how == work::waits) {
-        auto waiting = [&at] { return order_on(at.on.native(), at.waits); };
-        auto op = engine_.async_transact<std::string>(*at.port, std::move(what), waiting);
+    if (how == work::waits || how == work::pooled) {
+        auto waiting = [](postgres_connection& at) { return order_on(at); };
+        auto op =
+            engine_.async_transact<std::string>(std::forward<Handle>(on), std::move(what), waiting);
         const auto out = co_await std::move(op);
         co_return out.executed();
     }
-    auto queueing = [&at] { return queue_order(at.on.native()); };
-    if (how == work::queued) {
-        auto op = engine_.async_transact<std::string>(*at.port, std::move(what), queueing);
-        const auto out = co_await std::move(op);
-        co_return out.executed();
-    }
-    auto op = engine_.async_transact_blind<std::string>(*at.port, std::move(what), queueing);
-    const auto out = co_await std::move(op);
-    co_return out.executed();
-}
-
-asio::awaitable<bool> async_transactions::state::transact(postgres_pool& in, work how) {
-    request what = request_for(key_of(next_key_()));
-    if (how == work::pooled) {
-        auto waiting = [](pooled_connection& on) { return order_on(on.native(), on.waits()); };
-        auto op = async_transact<std::string>(engine_, in, std::move(what), waiting);
-        const auto out = co_await std::move(op);
-        co_return out.executed();
-    }
-    auto queueing = [](pooled_connection& on) { return queue_order(on.native()); };
-    auto op = async_transact<std::string>(engine_, in, std::move(what), queueing);
+    auto queueing = [](postgres_connection& at) { return queue_order(at.native()); };
+    auto op =
+        engine_.async_transact<std::string>(std::forward<Handle>(on), std::move(what), queueing);
     const auto out = co_await std::move(op);
     co_return out.executed();
 }

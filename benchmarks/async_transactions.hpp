@@ -18,7 +18,6 @@ public:
     enum class work {
         waits,  // for its order
         queued, // the order goes with the record
-        blind,  // all of it goes at once
         // On whichever connection of a pool is free:
         pooled,        // waits
         pooled_queued, // leaves the order to go with the record

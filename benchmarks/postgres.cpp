@@ -92,9 +92,6 @@ public:
     std::size_t queued_transactions(std::size_t threads, seconds most) {
         return run_transactions(threads, most, &semel_side::transact_queued);
     }
-    std::size_t blind_transactions(std::size_t threads, seconds most) {
-        return run_transactions(threads, most, &semel_side::transact_blind);
-    }
 
 private:
     // An application's connection with a statement of its own.
@@ -119,12 +116,6 @@ private:
     // The order goes with the record.
     outcome<std::string> transact_queued(desk& at, std::uint64_t number) {
         return engine_.transact<std::string>(at.port, request_for(key_of(number)), [&] {
-            at.on.queue("order");
-            return answer_body();
-        });
-    }
-    outcome<std::string> transact_blind(desk& at, std::uint64_t number) {
-        return engine_.transact_blind<std::string>(at.port, request_for(key_of(number)), [&] {
             at.on.queue("order");
             return answer_body();
         });
@@ -268,18 +259,12 @@ private:
         all.add(&rates::queued_threads,
                 [this] { return semel_.queued_transactions(clients, most_); });
         add_pgbench(all, &rates::claim_update, scripts_.claim_update, clients);
-        add_loops(all, &rates::blind_many, work::blind);
-        add_pgbench(all, &rates::blind_shape_many, scripts_.blind_shape, clients);
-        all.add(&rates::blind_threads,
-                [this] { return semel_.blind_transactions(clients, most_); });
         return all;
     }
     [[nodiscard]] turns<rates> lone_callers() const {
         turns<rates> all;
         all.add(&rates::transact_lone, [this] { return semel_.transactions(1, most_); });
         add_pgbench(all, &rates::shape_lone, scripts_.same_shape, 1);
-        all.add(&rates::blind_lone, [this] { return semel_.blind_transactions(1, most_); });
-        add_pgbench(all, &rates::blind_shape_lone, scripts_.blind_shape, 1);
         all.add(&rates::lone, [this] { return semel_.first(1, most_); });
         all.add(&rates::bare_lone, [this] { return bare_.first(most_); });
         all.add(&rates::replay_lone, [this] { return semel_.replays(1, most_); });

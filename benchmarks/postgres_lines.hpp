@@ -14,11 +14,10 @@ struct postgres_rates {
     double transact_many = 0, transact_threads = 0, transact_lone = 0;
     double pooled_many = 0, pooled_queued_many = 0;
     double queued_many = 0, queued_threads = 0;
-    double blind_many = 0, blind_threads = 0, blind_lone = 0;
     double two_commits = 0, look_up = 0;
     double order = 0, claim_update = 0, shape_many = 0, shape_lone = 0;
     double pooled_shape_many = 0, pooled_queued_shape_many = 0;
-    double queued_shape_many = 0, blind_shape_many = 0, blind_shape_lone = 0;
+    double queued_shape_many = 0;
     double bare_groups = 0, bare_lone = 0, bare_replay = 0;
 };
 

@@ -41,8 +41,7 @@ std::string hex(const std::string& twice, int times) {
 
 // What does not change from one record to the next. An answer of 120 bytes, as semel's.
 std::map<std::string, std::string> parameters_of_all() {
-    std::map<std::string, std::string> made{
-        {"tenant", "acme"}, {"operation", "ORDER_CREATE"}, {"token", "<1234567890123456789.1>"}};
+    std::map<std::string, std::string> made{{"tenant", "acme"}, {"operation", "ORDER_CREATE"}};
     made["t"] = "1800000000000000";
     for (const auto& column : postgres::record_columns) {
         const std::string name{column.name};
@@ -135,14 +134,6 @@ std::string pooled_queued_transactions(const postgres::transaction_texts& texts,
     return made + joined({order, way_out(texts), end});
 }
 
-std::string blind_transaction(const postgres::transaction_texts& texts) {
-    return joined({new_record, "\\startpipeline\n", filled(texts.begin, {}),
-                   filled(texts.mark_blind, {":token", ":k"}), order,
-                   filled(texts.add_blind,
-                          values_of({":token"}, postgres::record_columns, ":grace", ":fence")),
-                   filled(texts.past_floor, {}), filled(texts.commit, {}), "\\endpipeline\n"});
-}
-
 std::string make_tables() {
     return "CREATE TABLE orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, customer int "
            "NOT NULL, amount int NOT NULL, note text NOT NULL, created_at timestamptz NOT NULL "
@@ -176,7 +167,6 @@ postgres_scripts::postgres_scripts(std::string_view table_prefix, std::size_t kn
       pooled_shape(pooled_transactions(postgres::transaction_texts{table_prefix}, pooled_together)),
       pooled_queued_shape(
           pooled_queued_transactions(postgres::transaction_texts{table_prefix}, pooled_together)),
-      blind_shape(blind_transaction(postgres::transaction_texts{table_prefix})),
       parameters(parameters_of_all()) {}
 
 } // namespace semel::bench

@@ -18,15 +18,14 @@ struct postgres_scripts {
     std::string look_up;      // a finished record by its primary key
     std::string bare_order;   // BEGIN, the application's row, COMMIT
     std::string claim_update; // insert a record, the row, update the record: one transaction
-    // The very statements of transact and transact_blind, travelling together as theirs do, with
-    // parameters where they have some.
+    // The very statements of transact, travelling together as they do, with parameters where they
+    // have some.
     std::string same_shape;
-    std::string queued_shape; // of transact, with work that leaves its statement in the pipeline
+    std::string queued_shape; // with work that leaves its statement in the pipeline
     // Of transactions on a pool, several in a row: pgbench knows no others.
     static constexpr std::size_t pooled_together = 8;
     std::string pooled_shape;
     std::string pooled_queued_shape;
-    std::string blind_shape;
     std::map<std::string, std::string> parameters;
 };
 

@@ -58,7 +58,7 @@ using work = unique_function<void(const received&, execution&)>;
 // one transaction. `connection` is called for each message, and may replace a broken connection. If
 // it throws, the message is `unavailable`.
 [[nodiscard]] handler in_transaction(engine& with, request scope,
-                                     unique_function<transaction_port&()> connection, work what);
+                                     unique_function<transaction&()> connection, work what);
 
 // What consumers count. Several consumers may share it. It outlives them.
 struct consumer_metrics {

@@ -79,10 +79,11 @@ struct application_id {
     std::string id;
 };
 
-// The three calls that run work in a transaction: transact(), transact_blind(), execute_in().
-enum class transacting : std::uint8_t { own, blind, joined };
-
 class engine_core;
+
+namespace detail {
+struct transaction_start;
+}
 
 // Thread-safe. The destructor drains: it waits for attempts, transactions and completions that are
 // under way on other threads (up to drain_max). Calls that come meanwhile are refused.
@@ -136,51 +137,33 @@ public:
                        default_retention(), [&] { action(); });
     }
 
-    // Begins a transaction on the caller's connection, runs `work`, stores its record, and commits:
-    // exactly once, whatever crashes. After a deadlock the work runs again, in a new transaction.
-    // semel/transaction/*.hpp have the connections.
-    template <class T, class Work>
-    outcome<T> transact(transaction_port& connection, request what, Work&& work) {
-        detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
-        raw_outcome raw = run_transaction(connection, std::move(what), typed, transacting::own);
-        return typed.finish(std::move(raw));
-    }
-    template <class T, class Work>
-    outcome<T> transact(transaction_port&& connection, request what, Work&& work) {
-        return transact<T>(connection, std::move(what), std::forward<Work>(work));
+    // Begins a transaction, runs `work`, stores its record, and commits: exactly once, whatever
+    // crashes. After a deadlock the work runs again, in a new transaction. semel/transaction/*.hpp
+    // have the handles. The work takes `execution&`, the handle's connection, both in this order,
+    // or nothing.
+    template <class T, blocking_transaction Handle, class Work>
+    outcome<T> transact(Handle&& on, request what, Work&& work) {
+        return in_transaction<T>(on, std::move(what), work, detail::transaction_owner::engine);
     }
 
-    // The same for blind work: work that only queues statements on the connection and does not need
-    // their answers. The statements travel with the record in one round trip, before it is known
-    // whether the key is new. If the key is taken, everything is rolled back and the repeat gets
-    // the first answer. So the work may be called although its effect is not wanted. On databases
-    // other than PostgreSQL, and for a key that is taken, transact_blind() goes on as transact()
-    // does.
-    template <class T, class Work>
-    outcome<T> transact_blind(transaction_port& connection, request what, Work&& work) {
-        static_assert(std::is_invocable_v<Work&>, "blind work runs before there is an execution");
-        detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
-        raw_outcome raw = run_transaction(connection, std::move(what), typed, transacting::blind);
-        return typed.finish(std::move(raw));
-    }
-    template <class T, class Work>
-    outcome<T> transact_blind(transaction_port&& connection, request what, Work&& work) {
-        return transact_blind<T>(connection, std::move(what), std::forward<Work>(work));
+    // The same inside a transaction that the caller owns. It never commits: the outcome is
+    // provisional until the caller has committed. If the outcome is neither executed nor replayed,
+    // roll back.
+    template <class T, blocking_transaction Handle, class Work>
+    requires(std::remove_cvref_t<Handle>::joins) outcome<T> execute_in(Handle&& on, request what,
+                                                                       Work&& work) {
+        return in_transaction<T>(on, std::move(what), work, detail::transaction_owner::caller);
     }
 
-    // The same as transact() inside a transaction that the caller owns. It never commits: the
-    // outcome is provisional until the caller has committed. If the outcome is neither executed nor
-    // replayed, roll back.
-    template <class T, class Work>
-    outcome<T> execute_in(transaction_port& transaction, request what, Work&& work) {
-        detail::typed_work<T, std::remove_reference_t<Work>> typed{work};
-        raw_outcome raw = run_transaction(transaction, std::move(what), typed, transacting::joined);
-        return typed.finish(std::move(raw));
-    }
-    template <class T, class Work>
-    outcome<T> execute_in(transaction_port&& transaction, request what, Work&& work) {
-        return execute_in<T>(transaction, std::move(what), std::forward<Work>(work));
-    }
+    // transact() and execute_in() for callers that do not block: deferred operations for Asio;
+    // include semel/asio/transaction.hpp, where they are defined. The operation keeps a temporary
+    // handle; any other handle must outlive it. Run one at a time on a connection. They cannot be
+    // cancelled: a transaction goes to its end.
+    template <class T, suspending_transaction Handle, class Work>
+    auto async_transact(Handle&& on, request what, Work work);
+    template <class T, suspending_transaction Handle, class Work>
+    requires(std::remove_cvref_t<Handle>::joins) auto async_execute_in(Handle&& on, request what,
+                                                                       Work work);
 
     // A deferred operation for Asio; include semel/asio.hpp, where it is defined.
     template <class T, class Work> auto async_execute(request what, Work work);
@@ -196,20 +179,6 @@ public:
     std::shared_ptr<pending_call> start(request what, started_work work,
                                         unique_function<void(raw_outcome)> done);
 
-    // transact(), transact_blind() and execute_in() for callers that do not block: deferred
-    // operations for Asio; include semel/asio/transaction.hpp, where they are defined. Run one at a
-    // time on a connection. They cannot be cancelled: a transaction goes to its end.
-    template <class T, class Work>
-    auto async_transact(async_transaction_port& connection, request what, Work work);
-    template <class T, class Work>
-    auto async_transact_blind(async_transaction_port& connection, request what, Work work);
-    template <class T, class Work>
-    auto async_execute_in(async_transaction_port& transaction, request what, Work work);
-
-    // The same with callbacks, like start(). The port outlives the transaction.
-    void start_transaction(async_transaction_port& port, request what, started_work work,
-                           transacting how, unique_function<void(raw_outcome)> done);
-
     // The store, for operators and reconcilers. Commands given here bypass the engine's own
     // book-keeping.
     [[nodiscard]] store& records();
@@ -218,11 +187,33 @@ public:
 
 private:
     raw_outcome run(request&& what, detail::work& work);
-    raw_outcome run_transaction(transaction_port& port, request what, detail::work& work,
-                                transacting how);
+    raw_outcome run_transaction(transaction& on, request what, detail::work& work,
+                                detail::transaction_owner commits);
+    template <class T, class Handle, class Work>
+    outcome<T> in_transaction(Handle& on, request what, Work& work,
+                              detail::transaction_owner commits) {
+        detail::connected_work<Handle*, Work&> connected{&on, work};
+        detail::typed_work<T, decltype(connected)> typed{connected};
+        raw_outcome raw = run_transaction(on, std::move(what), typed, commits);
+        return typed.finish(std::move(raw));
+    }
+    friend struct detail::transaction_start;
 
     // Shared with attempts whose completion goes on after drain_max.
     std::shared_ptr<engine_core> core_;
 };
+
+namespace detail {
+
+// The callback form under the async calls, like engine::start().
+struct transaction_start {
+    engine& with;
+    transaction& on; // outlives the transaction
+    transaction_owner commits = transaction_owner::engine;
+    void operator()(request what, engine::started_work work,
+                    unique_function<void(raw_outcome)> done) const;
+};
+
+} // namespace detail
 
 } // namespace semel

@@ -92,8 +92,7 @@ private:
 
 class transaction_handler {
 public:
-    transaction_handler(engine& with, request scope, unique_function<transaction_port&()> on,
-                        work what)
+    transaction_handler(engine& with, request scope, unique_function<transaction&()> on, work what)
         : engine_(with), scope_(std::move(scope)), on_(std::move(on)), what_(std::move(what)) {}
 
     std::vector<handled> operator()(std::span<const received> batch, std::uint32_t attempts_max) {
@@ -107,7 +106,7 @@ public:
 private:
     // A transaction that was rolled back has left no attempt behind: the broker's count stands in.
     void handle(const received& one, std::uint32_t attempts_max, handled& into) {
-        transaction_port* connection = nullptr;
+        transaction* connection = nullptr;
         try {
             connection = &on_();
         } catch (const std::exception& thrown) {
@@ -142,7 +141,7 @@ private:
 
     engine& engine_;
     const request scope_;
-    unique_function<transaction_port&()> on_;
+    unique_function<transaction&()> on_;
     work what_;
 };
 
@@ -152,7 +151,7 @@ handler once_each(engine& with, request scope, work what) {
     return batch_handler{with, std::move(scope), std::move(what)};
 }
 
-handler in_transaction(engine& with, request scope, unique_function<transaction_port&()> connection,
+handler in_transaction(engine& with, request scope, unique_function<transaction&()> connection,
                        work what) {
     return transaction_handler{with, std::move(scope), std::move(connection), std::move(what)};
 }

@@ -8,6 +8,7 @@
 
 #include "engine/engine_core.hpp"
 #include "engine/transact.hpp"
+#include "transaction/transaction_port.hpp"
 
 namespace semel {
 
@@ -86,14 +87,19 @@ raw_outcome engine::run(request&& what, detail::work& work) {
     return core_->run(std::move(what), work);
 }
 
-raw_outcome engine::run_transaction(transaction_port& port, request what, detail::work& work,
-                                    transacting how) {
-    return semel::transact(*core_, port, std::move(what), work, how);
+raw_outcome engine::run_transaction(transaction& on, request what, detail::work& work,
+                                    detail::transaction_owner commits) {
+    return semel::transact(*core_, transaction_port::of(on), std::move(what), work, commits);
 }
 
-void engine::start_transaction(async_transaction_port& port, request what, started_work work,
-                               transacting how, unique_function<void(raw_outcome)> done) {
-    semel::transact(core_, port, std::move(what), std::move(work), how, std::move(done));
+void detail::transaction_start::operator()(request what, engine::started_work work,
+                                           unique_function<void(raw_outcome)> done) const {
+    semel::transact(with.core_, transaction_port::of(on), std::move(what), std::move(work), commits,
+                    std::move(done));
+}
+
+void* detail::connection_for_work(transaction& of) {
+    return transaction_port::of(of).for_work();
 }
 
 std::shared_ptr<pending_call> engine::start(request what, started_work work,

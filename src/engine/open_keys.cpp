@@ -28,7 +28,7 @@ table& all() {
 
 } // namespace
 
-open_key::open_key(const async_transaction_port& port, const record_id& id) : id_(id) {
+open_key::open_key(const transaction_port& port, const record_id& id) : id_(id) {
     const std::lock_guard lock{all().mutex};
     all().open.push_back({port.connection(), port.tables(), &id_});
 }
@@ -42,7 +42,7 @@ open_key::~open_key() {
     open.pop_back();
 }
 
-bool open_key::held(const async_transaction_port& port, const record_id& id) {
+bool open_key::held(const transaction_port& port, const record_id& id) {
     const std::lock_guard lock{all().mutex};
     return std::any_of(all().open.begin(), all().open.end(), [&](const entry& one) {
         return one.connection == port.connection() && one.tables == port.tables() && *one.id == id;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "semel/core/record.hpp"
-#include "semel/transaction.hpp"
+#include "transaction/transaction_port.hpp"
 
 namespace semel {
 
@@ -10,12 +10,12 @@ namespace semel {
 // process: work that does not block shares its thread with others, and may go on on another one.
 class open_key {
 public:
-    open_key(const async_transaction_port& port, const record_id& id);
+    open_key(const transaction_port& port, const record_id& id);
     open_key(const open_key&) = delete;
     open_key& operator=(const open_key&) = delete;
     ~open_key();
 
-    [[nodiscard]] static bool held(const async_transaction_port& port, const record_id& id);
+    [[nodiscard]] static bool held(const transaction_port& port, const record_id& id);
 
 private:
     const record_id& id_;

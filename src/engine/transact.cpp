@@ -13,6 +13,8 @@
 
 namespace semel {
 
+using detail::transaction_owner;
+
 namespace {
 
 constexpr int tries_max = 5;
@@ -68,23 +70,21 @@ private:
 // tell each other only how to go on.
 class transaction_flow {
 public:
-    transaction_flow(engine_core& core, async_transaction_port& port, transaction_work& work,
-                     transacting how)
-        : core_(core), port_(port), work_(work), how_(how) {}
+    transaction_flow(engine_core& core, transaction_port& port, transaction_work& work,
+                     transaction_owner commits)
+        : core_(core), port_(port), work_(work), commits_(commits) {}
 
     task<nothing> run(request& what);
     void abandon(); // after an exception out of run()
     [[nodiscard]] raw_outcome take() { return std::move(with_); }
 
 private:
-    enum class next : std::uint8_t { end, again };        // again: the whole transaction, once more
-    enum class decided : std::uint8_t { yes, otherwise }; // otherwise: by the ordinary way
+    enum class next : std::uint8_t { end, again }; // again: the whole transaction, once more
 
     task<next> try_once();
     task<next> settle(const transaction_pass& one, failure why);
     task<nothing> joined();
-    task<decided> blind();
-    task<result<std::optional<record>>> committed_after_all(const transaction_pass& one);
+    task<result<bool>> committed_after_all(const transaction_pass& one);
     task<nothing> keep_failure(transaction_pass& one);
     next failed_with(failure why);
     next not_begun(failure why);
@@ -92,9 +92,9 @@ private:
     void count();
 
     engine_core& core_;
-    async_transaction_port& port_;
+    transaction_port& port_;
     transaction_work& work_;
-    const transacting how_;
+    const transaction_owner commits_;
     std::optional<plan> plan_;
     raw_outcome with_;
 };
@@ -111,6 +111,11 @@ task<nothing> transaction_flow::run(request& what) {
         co_return nothing{};
     }
     plan_ = *std::move(made);
+    if (auto fits = work_.check(port_); !fits) {
+        with_ = unavailable(std::move(fits).error());
+        count();
+        co_return nothing{};
+    }
     if (auto fine = core_.admit(); !fine) {
         with_ = unavailable(std::move(fine).error());
         count();
@@ -122,17 +127,14 @@ task<nothing> transaction_flow::run(request& what) {
         count();
         co_return nothing{};
     }
-    auto by = decided::otherwise;
-    if (how_ == transacting::joined) {
+    if (commits_ == transaction_owner::caller) {
         co_await joined();
-        by = decided::yes;
-    } else if (how_ == transacting::blind) {
-        by = co_await blind();
-    }
-    // BEGIN … COMMIT is ours, and repeated when the database asks for it.
-    for (int turn = 0; by == decided::otherwise && turn < tries_max; ++turn) {
-        const auto then = co_await try_once();
-        if (then == next::end) break;
+    } else {
+        // Repeated when the database asks for it.
+        for (int turn = 0; turn < tries_max; ++turn) {
+            const auto then = co_await try_once();
+            if (then == next::end) break;
+        }
     }
     core_.report(with_, *plan_);
     count();
@@ -141,7 +143,7 @@ task<nothing> transaction_flow::run(request& what) {
 
 // A caller's own transaction is not ours to end.
 void transaction_flow::abandon() {
-    if (how_ != transacting::joined && !core_.home.left()) port_.abandon();
+    if (commits_ == transaction_owner::engine && !core_.home.left()) port_.abandon();
     with_ = unavailable(of_current_exception(effect::unknown));
 }
 
@@ -173,7 +175,7 @@ task<transaction_flow::next> transaction_flow::try_once() {
     transaction_pass one{core_, port_, *plan_, work_, with_};
     result<void> done;
     try {
-        auto ended = co_await one.run(how_);
+        auto ended = co_await one.run();
         done = std::move(ended);
     } catch (...) {
         done = of_current_exception(effect::none);
@@ -217,8 +219,7 @@ task<transaction_flow::next> transaction_flow::settle(const transaction_pass& on
 }
 
 // An error at COMMIT does not mean "not committed": read again, adopt what is there, if it is ours.
-task<result<std::optional<record>>>
-transaction_flow::committed_after_all(const transaction_pass& one) {
+task<result<bool>> transaction_flow::committed_after_all(const transaction_pass& one) {
     static_cast<void>(co_await port_.rollback());
     auto begun = co_await port_.begin(on_locked::wait);
     if (!begun) co_return std::move(begun).error();
@@ -226,8 +227,7 @@ transaction_flow::committed_after_all(const transaction_pass& one) {
     auto read = co_await port_.lock(plan_->id, now);
     static_cast<void>(co_await port_.rollback());
     if (!read) co_return std::move(read).error();
-    if (!one.mine(now)) co_return std::optional<record>{};
-    co_return std::move(now.stored);
+    co_return one.mine(now);
 }
 
 task<nothing> transaction_flow::keep_failure(transaction_pass& one) {
@@ -248,42 +248,6 @@ task<nothing> transaction_flow::keep_failure(transaction_pass& one) {
     co_return nothing{};
 }
 
-// ---- blind --------------------------------------------------------------------------------------
-
-task<transaction_flow::decided> transaction_flow::blind() {
-    const auto begun = co_await port_.begin_blind(plan_->id);
-    if (!begun) co_return decided::otherwise; // it says why, if it cannot, either
-    transaction_pass one{core_, port_, *plan_, work_, with_};
-    result<void> done;
-    try {
-        auto ended = co_await one.run_blind(); // it commits, too
-        done = std::move(ended);
-    } catch (...) {
-        done = of_current_exception(effect::unknown);
-    }
-    if (core_.home.left()) {
-        parents();
-        co_return decided::yes;
-    }
-    if (done) co_return decided::yes;
-    failure why = std::move(done).error();
-    if (why.possible == effect::none) {
-        // Also where a statement of the work has failed: a repeat may do what cannot be done twice.
-        static_cast<void>(co_await port_.rollback());
-        co_return decided::otherwise;
-    }
-    const auto landed = co_await committed_after_all(one);
-    if (landed && *landed) {
-        with_ = one.own();
-        with_.by = (*landed)->holder;
-        with_.expires_at = (*landed)->expires_at;
-        co_return decided::yes;
-    }
-    // What is not there may yet come: the key was not locked before all of it was sent.
-    with_ = {.kind = outcome_kind::unconfirmed, .why = landed ? std::move(why) : landed.error()};
-    co_return decided::yes;
-}
-
 // ---- the transaction is the caller's ------------------------------------------------------------
 
 // Never committed here.
@@ -296,7 +260,7 @@ task<nothing> transaction_flow::joined() {
     transaction_pass one{core_, port_, *plan_, work_, with_};
     result<void> done;
     try {
-        auto ended = co_await one.run(transacting::joined);
+        auto ended = co_await one.run();
         done = std::move(ended);
     } catch (...) {
         done = of_current_exception(effect::none);
@@ -308,11 +272,10 @@ task<nothing> transaction_flow::joined() {
 // ---- for callers who block, and who do not ------------------------------------------------------
 
 raw_outcome transact(engine_core& core, transaction_port& port, request what, detail::work& work,
-                     transacting how) {
+                     transaction_owner commits) {
     const auto kept = core.shared_from_this(); // the destructor waits no longer than drain_max
-    blocking_port on{port};
     blocking_work runs{work};
-    transaction_flow flow{core, on, runs, how};
+    transaction_flow flow{core, port, runs, commits};
     try {
         flow.run(what).get();
     } catch (...) {
@@ -322,11 +285,11 @@ raw_outcome transact(engine_core& core, transaction_port& port, request what, de
     return flow.take();
 }
 
-detached transact(std::shared_ptr<engine_core> core, async_transaction_port& port, request what,
-                  engine::started_work work, transacting how,
+detached transact(std::shared_ptr<engine_core> core, transaction_port& port, request what,
+                  engine::started_work work, transaction_owner commits,
                   unique_function<void(raw_outcome)> done) {
     async_work runs{work};
-    transaction_flow flow{*core, port, runs, how};
+    transaction_flow flow{*core, port, runs, commits};
     try {
         co_await flow.run(what);
     } catch (...) {

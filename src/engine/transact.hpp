@@ -7,17 +7,17 @@
 #include "semel/engine.hpp"
 #include "semel/engine/detail/work.hpp"
 #include "semel/engine/request.hpp"
-#include "semel/transaction.hpp"
+#include "transaction/transaction_port.hpp"
 
 namespace semel {
 
 class engine_core;
 
-// One flow for all: a caller who blocks has a port and work that never wait for later.
+// One flow for all. A caller that blocks has a port and work that wait in place.
 [[nodiscard]] raw_outcome transact(engine_core& core, transaction_port& port, request what,
-                                   detail::work& work, transacting how);
-detached transact(std::shared_ptr<engine_core> core, async_transaction_port& port, request what,
-                  engine::started_work work, transacting how,
+                                   detail::work& work, detail::transaction_owner commits);
+detached transact(std::shared_ptr<engine_core> core, transaction_port& port, request what,
+                  engine::started_work work, detail::transaction_owner commits,
                   unique_function<void(raw_outcome)> done);
 
 } // namespace semel

@@ -8,20 +8,11 @@
 
 namespace semel {
 
-namespace {
-
-// Only a look-up can tell whether such work must run at all.
-failure not_this_way() {
-    return {.code = errc::conflict, .possible = effect::none};
-}
-
-} // namespace
-
-transaction_pass::transaction_pass(engine_core& core, async_transaction_port& port,
-                                   const plan& what, transaction_work& work, raw_outcome& to)
+transaction_pass::transaction_pass(engine_core& core, transaction_port& port, const plan& what,
+                                   transaction_work& work, raw_outcome& to)
     : core_(core), port_(port), plan_(what), work_(work), to_(to), owner_(core.new_owner()) {}
 
-task<result<void>> transaction_pass::run(transacting how) {
+task<result<void>> transaction_pass::run() {
     locked_record locked;
     auto read = co_await port_.lock(plan_.id, locked);
     if (!read) co_return read;
@@ -32,9 +23,6 @@ task<result<void>> transaction_pass::run(transacting how) {
         port_.leave(plan_.id);
         to_ = outcome_of({.said = std::move(now.said), .now = locked.at.now});
         co_return result<void>{};
-    }
-    if (how == transacting::blind) {
-        if (auto ready = port_.expect_blind(); !ready) co_return ready;
     }
     const open_key mine{port_, plan_.id};
     {
@@ -58,28 +46,6 @@ task<result<void>> transaction_pass::run(transacting how) {
     wrote_ = true;
     to_ = std::move(ending_->own);
     to_.expires_at = now.after->expires_at;
-    co_return result<void>{};
-}
-
-task<result<void>> transaction_pass::run_blind() {
-    // As if there were no record and time began now.
-    const instant now{};
-    applied begun = apply(nullptr, begin_of(plan_, owner_), now);
-    const auto& started = std::get<answers::started>(begun.said);
-    transaction_run view{plan_, started};
-    execution handed{view};
-    const open_key mine{port_, plan_.id};
-    awaited_end awaited{work_, handed};
-    auto&& end = co_await awaited;
-    ending_ = ending_of(std::move(end), plan_, started, view.take_ref());
-    if (core_.home.left()) co_return opened_before_fork("the transaction");
-    if (!std::holds_alternative<commands::complete>(ending_->what)) co_return not_this_way();
-    const applied done = complete(*begun.after, now);
-    auto kept = co_await port_.commit_blind(plan_.id, *done.after);
-    if (!kept) co_return std::move(kept).error();
-    to_ = std::move(ending_->own);
-    to_.by.fence = kept->fence;
-    to_.expires_at = kept->expires_at;
     co_return result<void>{};
 }
 

@@ -9,7 +9,7 @@
 #include "engine/transact_adapters.hpp"
 #include "semel/base/task.hpp"
 #include "semel/engine/request.hpp"
-#include "semel/transaction.hpp"
+#include "transaction/transaction_port.hpp"
 
 namespace semel {
 
@@ -18,14 +18,11 @@ class engine_core;
 class transaction_pass {
 public:
     // `to` is what the caller is told, set by a run that ends well.
-    transaction_pass(engine_core& core, async_transaction_port& port, const plan& what,
+    transaction_pass(engine_core& core, transaction_port& port, const plan& what,
                      transaction_work& work, raw_outcome& to);
 
     // Locks, judges, runs, writes. The caller commits if `wrote()`, and rolls back otherwise.
-    task<result<void>> run(transacting how);
-
-    // The same without a look, in a transaction that has begun blind; commits.
-    task<result<void>> run_blind();
+    task<result<void>> run();
 
     // After a rollback: a final failure is kept by a transaction of its own.
     [[nodiscard]] bool failed_finally() const;
@@ -34,14 +31,12 @@ public:
     [[nodiscard]] bool ran() const { return ran_; }
     [[nodiscard]] bool wrote() const { return wrote_; }
     [[nodiscard]] bool mine(const locked_record& now) const;
-    // Of blind work that may have been committed.
-    [[nodiscard]] raw_outcome own() const { return ending_->own; }
 
 private:
     applied complete(const record& begun, const instant& at);
 
     engine_core& core_;
-    async_transaction_port& port_;
+    transaction_port& port_;
     const plan& plan_;
     transaction_work& work_;
     raw_outcome& to_;

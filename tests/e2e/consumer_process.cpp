@@ -58,11 +58,10 @@ private:
     sqlite3* it_ = nullptr;
 };
 
-semel::consumer::handler billing(semel::engine& inbox, database& own,
-                                 semel::transaction_port& here) {
+semel::consumer::handler billing(semel::engine& inbox, database& own, semel::transaction& here) {
     return semel::consumer::in_transaction(
         inbox, {.tenant = "acme", .operation = "BILL"},
-        [&]() -> semel::transaction_port& { return here; },
+        [&]() -> semel::transaction& { return here; },
         [&](const semel::consumer::received& got, semel::execution& run) {
             own.insert("INSERT INTO effects (key, number, child) VALUES (?, ?, ?)", got.event,
                        run.child_key("bill"));

@@ -46,7 +46,7 @@ public:
     postgres_side& operator=(const postgres_side&) = delete;
     ~postgres_side() { PQfinish(native_); }
 
-    semel::transaction_port& transaction() { return transaction_; }
+    semel::transaction& transaction() { return transaction_; }
     semel::outbox::writer& writer() { return writer_; }
 
     std::string insert(const std::string& key) {
@@ -74,7 +74,7 @@ public:
     explicit mysql_side(const place& at)
         : prefix_(at.prefix), client_(std::stoi(at.database.substr(at.database.rfind(':') + 1))) {}
 
-    semel::transaction_port& transaction() { return transaction_; }
+    semel::transaction& transaction() { return transaction_; }
     semel::outbox::writer& writer() { return writer_; }
 
     // The keys of the test have nothing to escape.
@@ -94,7 +94,7 @@ private:
 class session {
 public:
     virtual ~session() = default;
-    virtual semel::transaction_port& transaction() = 0;
+    virtual semel::transaction& transaction() = 0;
     // In the transaction that is open; says the order's number.
     virtual std::string book(const semel::execution& run) = 0;
 };
@@ -103,7 +103,7 @@ template <class Side> class session_on final : public session {
 public:
     explicit session_on(const place& at) : side_(at) {}
 
-    semel::transaction_port& transaction() override { return side_.transaction(); }
+    semel::transaction& transaction() override { return side_.transaction(); }
     std::string book(const semel::execution& run) override {
         const std::string number = side_.insert(run.key());
         outbox_
@@ -166,7 +166,7 @@ int serve(int port, const place& at) {
     httplib::Server server;
     server.Post("/orders",
                 guard.transact(
-                    [&]() -> semel::transaction_port& { return mine(at).transaction(); },
+                    [&]() -> semel::transaction& { return mine(at).transaction(); },
                     [&](const httplib::Request&, httplib::Response& answer, semel::execution* run) {
                         if (run == nullptr) return void(answer.status = 400);
                         answer.status = 201;

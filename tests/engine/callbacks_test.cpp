@@ -5,7 +5,6 @@
 #include <stop_token>
 
 #include "async_call.hpp"
-#include "engine/transact_adapters.hpp"
 #include "support/scripted_transaction.hpp"
 
 namespace semel::tests {
@@ -93,11 +92,10 @@ TEST_F(OneCallback, OfATransactionMayThrowToo) {
     auto& engine = make();
     support::scripted_database database;
     support::scripted_transaction port{database};
-    blocking_port on{port};
 
-    engine.start_transaction(
-        on, order("k"), [](execution&, started done) { done(answered_with("paid")); },
-        transacting::own, [](const raw_outcome&) { throw std::runtime_error{"not my day"}; });
+    detail::transaction_start{engine, port}(
+        order("k"), [](execution&, started done) { done(answered_with("paid")); },
+        [](const raw_outcome&) { throw std::runtime_error{"not my day"}; });
 
     EXPECT_EQ(engine.counters().callbacks_threw, 1U);
     EXPECT_TRUE(database.records.contains(id_of(order("k"))));

@@ -7,7 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include "engine/transact_adapters.hpp"
 #include "semel/engine.hpp"
 #include "semel/store/memory.hpp"
 #include "support/scripted_transaction.hpp"
@@ -20,10 +19,10 @@ using ended = unique_function<void(work_end)>;
 class StartedTransaction : public testing::Test {
 protected:
     // The outcome, or nothing while the work is not over.
-    void start(engine::started_work work, transacting how = transacting::own) {
-        engine_.start_transaction(on_, {.tenant = "acme", .operation = "PAY", .key = "k"},
-                                  std::move(work), how,
-                                  [this](raw_outcome with) { out_ = std::move(with); });
+    void start(engine::started_work work) {
+        detail::transaction_start{engine_, port_}(
+            {.tenant = "acme", .operation = "PAY", .key = "k"}, std::move(work),
+            [this](raw_outcome with) { out_ = std::move(with); });
     }
     work_end paid() {
         port_.effect();
@@ -32,7 +31,6 @@ protected:
 
     support::scripted_database database_;
     support::scripted_transaction port_{database_};
-    blocking_port on_{port_};
     engine engine_{open_memory_store()};
     std::optional<raw_outcome> out_;
 };
@@ -131,9 +129,9 @@ TEST_F(StartedTransaction, WorkThatCannotBeStartedIsRolledBack) {
 TEST_F(StartedTransaction, TheSameKeyInItsOwnWorkIsRefused) {
     std::optional<raw_outcome> inner;
     start([&](execution&, ended done) {
-        engine_.start_transaction(
-            on_, {.tenant = "acme", .operation = "PAY", .key = "k"},
-            [](execution&, ended) { FAIL() << "it runs already"; }, transacting::joined,
+        detail::transaction_start{engine_, port_, detail::transaction_owner::caller}(
+            {.tenant = "acme", .operation = "PAY", .key = "k"},
+            [](execution&, ended) { FAIL() << "it runs already"; },
             [&](raw_outcome with) { inner = std::move(with); });
         done(paid());
     });
@@ -141,6 +139,26 @@ TEST_F(StartedTransaction, TheSameKeyInItsOwnWorkIsRefused) {
     ASSERT_TRUE(inner.has_value());
     EXPECT_EQ(inner->why->code, errc::transaction_broken);
     EXPECT_EQ(out_->kind, outcome_kind::executed);
+}
+
+TEST_F(StartedTransaction, AConnectionThatBlocksIsRefused) {
+    class blocking final : public support::scripted_port {
+    public:
+        using scripted_port::scripted_port;
+        [[nodiscard]] bool suspends() const override { return false; }
+    };
+    class handle : public transaction {
+    public:
+        explicit handle(support::scripted_database& on)
+            : transaction(std::make_unique<blocking>(on)) {}
+    } on{database_};
+
+    detail::transaction_start{engine_, on}(
+        {.tenant = "acme", .operation = "PAY", .key = "k"},
+        [](execution&, ended) { FAIL() << "it must not run"; },
+        [this](raw_outcome with) { out_ = std::move(with); });
+
+    EXPECT_EQ(out_->why->code, errc::unsupported);
 }
 
 } // namespace

@@ -286,7 +286,7 @@ TEST_F(Transact, RunsAStepOnceInOneTransaction) {
 
 TEST_F(Transact, JoinsTheCallersTransactionAndNeverCommitsIt) {
     auto& engine = make();
-    ASSERT_TRUE(port_.begin(on_locked::wait));
+    ASSERT_TRUE(port_.begin());
 
     const auto out = engine.execute_in<std::string>(port_, order("k"), paying());
 
@@ -366,6 +366,66 @@ TEST_F(Transact, RollsBackWhereTheClassifierThrows) {
 
     EXPECT_FALSE(port_.open());
 }
+
+TEST_F(Transact, WorkMayTakeTheConnectionOfItsHandle) {
+    auto& engine = make();
+
+    const auto both = engine.transact<void>(
+        port_, order("a"), [](execution&, support::scripted_port& on) { on.effect(); });
+    const auto alone =
+        engine.transact<void>(port_, order("b"), [](support::scripted_port& on) { on.effect(); });
+
+    EXPECT_TRUE(both.executed());
+    EXPECT_TRUE(alone.executed());
+    EXPECT_EQ(database_.effects, 2);
+}
+
+TEST_F(Transact, AHandleMayBeMovedAndKeptAsAnyOther) {
+    auto& engine = make();
+    transaction kept = std::move(port_);
+
+    EXPECT_TRUE(engine.transact<void>(kept, order("k"), [] {}).executed());
+}
+
+TEST_F(Transact, RefusesAConnectionThatDoesNotBlock) {
+    class suspending final : public support::scripted_port {
+    public:
+        using scripted_port::scripted_port;
+        [[nodiscard]] bool blocks() const override { return false; }
+    };
+    class handle : public transaction {
+    public:
+        explicit handle(scripted_database& on) : transaction(std::make_unique<suspending>(on)) {}
+    };
+    auto& engine = make();
+
+    const auto out = engine.transact<void>(handle{database_}, order("k"), [] { ADD_FAILURE(); });
+
+    EXPECT_EQ(out.why()->code, errc::unsupported);
+}
+
+// What a type cannot do is an error where it is compiled.
+class only_suspends : public transaction {
+public:
+    static constexpr bool blocks = false;
+};
+class never_joins : public transaction {
+public:
+    static constexpr bool joins = false;
+};
+constexpr auto no_work = [] {};
+template <class Handle>
+concept transacts = requires(engine& on, Handle& with) {
+    on.transact<void>(with, request{}, no_work);
+};
+template <class Handle>
+concept executes_in = requires(engine& on, Handle& with) {
+    on.execute_in<void>(with, request{}, no_work);
+};
+static_assert(transacts<transaction> && executes_in<transaction>);
+static_assert(!transacts<only_suspends> && !executes_in<only_suspends>);
+static_assert(transacts<never_joins> && !executes_in<never_joins>);
+static_assert(!transacts<int>);
 
 } // namespace
 } // namespace semel::tests

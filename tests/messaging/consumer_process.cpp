@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
         argv[1],
         semel::consumer::in_transaction(
             engine, {.tenant = "acme", .operation = "BILL"},
-            [&]() -> semel::transaction_port& { return connection; },
+            [&]() -> semel::transaction& { return connection; },
             [&](const semel::consumer::received& got, semel::execution&) {
                 const std::string insert =
                     "INSERT INTO effects (id) VALUES ('" + got.event.id + "')";

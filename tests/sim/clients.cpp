@@ -141,10 +141,10 @@ void world::begin_transaction(process& at, session& who, const std::shared_ptr<c
                  .operation = made->id.operation,
                  .key = made->id.key,
                  .content = made->content};
-    const auto work = [&](execution& run) -> verdict<std::string> {
+    const auto work = [&](execution& run, sim_port& on) -> verdict<std::string> {
         made->fence = run.fence();
         made->work_begun = scene_.loop.now();
-        connection.write_row();
+        on.write_row();
         const std::string text = text_of(made->id) + "|transaction failed";
         ghost_.keys[made->id].errors.insert(text);
         if (scene_.random.hit(100)) throw final_error{text};

@@ -2,34 +2,37 @@
 // way a real one does.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <utility>
 
-#include "semel/transaction.hpp"
 #include "sim/database.hpp"
 #include "sim/scene.hpp"
 #include "sim/sim_store.hpp"
+#include "transaction/transaction_port.hpp"
 
 namespace semel::sim {
 
-class sim_transaction final : public transaction_port {
+class sim_port final : public transaction_port {
 public:
-    sim_transaction(scene& with, database& behind, const network& between)
+    sim_port(scene& with, database& behind, const network& between)
         : scene_(with), database_(behind), network_(between) {}
 
-    result<void> begin(on_locked) override;
-    result<void> join() override;
-    result<locked_record> lock(const record_id& id) override;
-    result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence) override;
-    result<void> commit() override;
-    void rollback() override;
+    done begin(on_locked) override;
+    done join() override;
+    done lock(const record_id& id, locked_record& to) override;
+    done save(const record_id& id, const record& after, std::uint64_t seen_fence) override;
+    done commit() override;
+    done rollback() override;
     [[nodiscard]] const void* connection() const override { return this; }
+    [[nodiscard]] void* for_work() override { return this; }
 
     // A business row, written by the work.
     void write_row() { ++rows_; }
 
 private:
     [[nodiscard]] bool broken(unsigned per_mille);
+    void end();
 
     scene& scene_;
     database& database_;
@@ -37,6 +40,13 @@ private:
     bool open_ = false;
     unsigned rows_ = 0;
     std::optional<std::pair<record_id, record>> written_;
+};
+
+class sim_transaction : public transaction {
+public:
+    using connection_type = sim_port&;
+    sim_transaction(scene& with, database& behind, const network& between)
+        : transaction(std::make_unique<sim_port>(with, behind, between)) {}
 };
 
 } // namespace semel::sim

@@ -1,14 +1,15 @@
-// A transaction port over one record table in memory, whose every statement can be made to fail.
+// A transaction over one record table in memory, whose every statement can be made to fail.
 #pragma once
 
 #include <cstddef>
 #include <exception>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "semel/transaction.hpp"
+#include "transaction/transaction_port.hpp"
 
 namespace semel::support {
 
@@ -19,29 +20,50 @@ struct scripted_database {
     time_point now{std::chrono::hours{24 * 365 * 50}};
 };
 
-// One thread.
-class scripted_transaction final : public transaction_port {
-public:
+struct statement_fault {
     enum class applies { no, yes };
-    struct statement_fault {
-        std::size_t nth = 0; // of all statements of this port
-        failure why = {.code = errc::unavailable};
-        applies commit = applies::no;   // a commit that fails may have taken place
-        std::exception_ptr thrown = {}; // instead of an answer
-    };
+    std::size_t nth = 0; // of all statements of this connection
+    failure why = {.code = errc::unavailable};
+    applies commit = applies::no;   // a commit that fails may have taken place
+    std::exception_ptr thrown = {}; // instead of an answer
+};
 
-    explicit scripted_transaction(scripted_database& on) : on_(on) {}
+// One thread. For callers that block, and for callers that do not.
+class scripted_port : public transaction_port {
+public:
+    explicit scripted_port(scripted_database& on) : on_(on) {}
 
     void fail(statement_fault with) { fault_ = std::move(with); }
-    // The business statement of the work.
     void effect() { pending_effects_ += open_ ? 1 : 0; }
-    // What badly behaved work does behind the engine's back.
-    void user_rolls_back() { end(); }
-    void user_begins() { open_ = true; }
+    void end() {
+        open_ = false;
+        mark_ = 0;
+        pending_.clear();
+        pending_effects_ = 0;
+    }
+    void open() { open_ = true; }
+    [[nodiscard]] bool is_open() const { return open_; }
     [[nodiscard]] const std::vector<std::string>& statements() const { return statements_; }
-    [[nodiscard]] bool open() const { return open_; }
+    [[nodiscard]] on_locked wanted() const { return wanted_; }
 
-    result<void> begin(on_locked locked) override {
+    [[nodiscard]] bool suspends() const override { return true; }
+    done begin(on_locked locked) override { return ready(start(locked)); }
+    done join() override { return ready(enter()); }
+    done lock(const record_id& id, locked_record& to) override { return ready(look(id, to)); }
+    done save(const record_id& id, const record& after, std::uint64_t fence) override {
+        return ready(put(id, after, fence));
+    }
+    done commit() override { return ready(finish()); }
+    done rollback() override {
+        statements_.emplace_back("rollback");
+        end();
+        return ready();
+    }
+    [[nodiscard]] const void* connection() const override { return this; }
+    [[nodiscard]] void* for_work() override { return this; }
+
+private:
+    result<void> start(on_locked locked) {
         wanted_ = locked;
         if (auto why = next("begin")) return *why;
         if (open_) return failure{.code = errc::invalid_argument, .detail = "in a transaction"};
@@ -49,21 +71,21 @@ public:
         mark_ = ++serial_;
         return {};
     }
-    result<void> join() override {
+    result<void> enter() {
         if (auto why = next("join")) return *why;
         if (!open_) return failure{.code = errc::invalid_argument, .detail = "no transaction"};
         mark_ = ++serial_;
         return {};
     }
-    result<locked_record> lock(const record_id& id) override {
+    result<void> look(const record_id& id, locked_record& to) {
         if (auto why = next("lock")) return *why;
-        locked_record seen{.at = {.now = on_.now}};
+        to = {.at = {.now = on_.now}};
         if (const auto found = on_.records.find(id); found != on_.records.end()) {
-            seen.stored = found->second;
+            to.stored = found->second;
         }
-        return seen;
+        return {};
     }
-    result<void> save(const record_id& id, const record& after, std::uint64_t fence) override {
+    result<void> put(const record_id& id, const record& after, std::uint64_t fence) {
         if (auto why = next("save")) return *why;
         if (!open_ || mark_ == 0) return failure{.code = errc::transaction_broken};
         const auto found = on_.records.find(id);
@@ -72,7 +94,7 @@ public:
         pending_.insert_or_assign(id, after);
         return {};
     }
-    result<void> commit() override {
+    result<void> finish() {
         const auto why = next("commit");
         if (!why || fault_commits_) {
             for (auto& [id, one] : pending_) on_.records.insert_or_assign(id, one);
@@ -81,29 +103,14 @@ public:
         end();
         return why ? result<void>{*why} : result<void>{};
     }
-    void rollback() override {
-        statements_.emplace_back("rollback");
-        end();
-    }
-    [[nodiscard]] const void* connection() const override { return this; }
-    [[nodiscard]] on_locked wanted() const { return wanted_; }
-
-private:
     std::optional<failure> next(const char* what) {
         statements_.emplace_back(what);
         fault_commits_ = false;
         if (!fault_ || asked_++ != fault_->nth) return std::nullopt;
-        fault_commits_ = fault_->commit == applies::yes;
+        fault_commits_ = fault_->commit == statement_fault::applies::yes;
         if (fault_->thrown) std::rethrow_exception(fault_->thrown);
         return fault_->why;
     }
-    void end() {
-        open_ = false;
-        mark_ = 0;
-        pending_.clear();
-        pending_effects_ = 0;
-    }
-
     scripted_database& on_;
     std::optional<statement_fault> fault_;
     std::vector<std::string> statements_;
@@ -115,6 +122,33 @@ private:
     std::uint64_t mark_ = 0; // of the transaction that the engine began or joined; 0: gone
     std::uint64_t serial_ = 0;
     on_locked wanted_ = on_locked::wait;
+};
+
+class scripted_transaction : public transaction {
+public:
+    using connection_type = scripted_port&;
+    using applies = statement_fault::applies;
+
+    explicit scripted_transaction(scripted_database& on)
+        : transaction(std::make_unique<scripted_port>(on)),
+          port_(static_cast<scripted_port*>(&transaction_port::of(*this))) {}
+
+    void fail(statement_fault with) { port_->fail(std::move(with)); }
+    // The business statement of the work.
+    void effect() { port_->effect(); }
+    // What badly behaved work does behind the engine's back.
+    void user_rolls_back() { port_->end(); }
+    void user_begins() { port_->open(); }
+    [[nodiscard]] const std::vector<std::string>& statements() const { return port_->statements(); }
+    [[nodiscard]] bool open() const { return port_->is_open(); }
+    [[nodiscard]] on_locked wanted() const { return port_->wanted(); }
+    // What the owner of the transaction does.
+    [[nodiscard]] bool begin() { return static_cast<bool>(port_->begin(on_locked::wait).get()); }
+    [[nodiscard]] bool commit() { return static_cast<bool>(port_->commit().get()); }
+    void rollback() { static_cast<void>(port_->rollback().get()); }
+
+private:
+    scripted_port* port_;
 };
 
 } // namespace semel::support

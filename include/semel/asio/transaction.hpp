@@ -1,24 +1,30 @@
 // Transactions for Boost.Asio programs: nothing blocks, and many connections share a few threads.
 //
-//   semel::asio_waiter waits{context.get_executor()};                  // one for each connection
-//   const auto here = semel::make_async_postgres_transaction(connection, waits);
-//   auto op  = engine.async_transact<order>(*here, std::move(request), std::move(work));
+//   semel::asio_waiter waits{executor};                            // one for each connection
+//   semel::postgres_transaction here{connection, waits};
+//   auto op  = engine.async_transact<order>(here, std::move(request), std::move(work));
 //   auto out = co_await std::move(op);
 //
-// The work is a plain function or a coroutine. A plain function queues its statements in libpq's
-// pipeline, so that they travel with the record. (It calls PQenterPipelineMode first; blind work
-// need not.) A coroutine waits for the answers of its statements:
+// or, on a few connections that many callers share:
 //
-//   auto work = [&](semel::execution&) -> boost::asio::awaitable<order> {
-//       PQsendQueryParams(connection, …);
-//       auto op  = semel::async_results(connection, waits);            // postgres_asio.hpp
+//   semel::postgres_pool pool{connections, semel::asio_waiters{executor}};
+//   auto op = engine.async_transact<order>(pool.transaction(), std::move(asked), std::move(work));
+//
+// The work is a plain function or a coroutine. A plain function queues its statements in libpq's
+// pipeline, so that they travel with the record (it calls PQenterPipelineMode first). A coroutine
+// waits for the answers of its statements:
+//
+//   auto work = [](semel::execution&, semel::postgres_connection& on)
+//       -> boost::asio::awaitable<order> {
+//       PQsendQueryParams(on.native(), …);
+//       auto op  = semel::async_results(on);
 //       auto got = co_await std::move(op);
 //       …
 //   };
 //
 // Keep op and co_await apart, and name request and work first: g++ 12 destroys some temporaries
-// twice inside a co_await expression. Engine, port, waiter and connection outlive the operation. An
-// executor of several threads needs no strand.
+// twice inside a co_await expression. Engine, handle, waiter and connection outlive the operation.
+// An executor of several threads needs no strand.
 //
 // If the work throws, the outcome keeps the exception, and value() throws it.
 #pragma once
@@ -30,10 +36,12 @@
 
 #include <exception>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "semel/asio.hpp"
 #include "semel/asio/waiter.hpp"
+#include "semel/databases/postgres/transaction.hpp"
 
 namespace semel {
 
@@ -77,55 +85,72 @@ template <class T> boost::asio::awaitable<T> async_run(task<T> what) {
     co_return std::move(end.second);
 }
 
+// all_results() for a coroutine of Asio: `auto op = semel::async_results(on); auto got = co_await
+// std::move(op);`
+inline auto async_results(pg_conn* connection, socket_waiter& waits) {
+    auto all = all_results(connection, waits);
+    return async_run(std::move(all));
+}
+inline auto async_results(const postgres_connection& on) {
+    return async_results(on.native(), on.waits());
+}
+
 namespace detail {
 
-template <class T, class Work> class async_transaction {
+template <class T, class Handle, class Work> class async_transaction {
 public:
-    async_transaction(engine& on, async_transaction_port& port, transacting how)
-        : on_(&on), port_(&port), how_(how) {}
+    using connected = connected_work<std::shared_ptr<Handle>, Work>;
+
+    async_transaction(engine& with, std::shared_ptr<Handle> on, transaction_owner commits)
+        : with_(&with), on_(std::move(on)), commits_(commits) {}
 
     template <class Handler> void operator()(Handler&& handler, request what, Work work) {
         const auto executor = boost::asio::get_associated_executor(handler);
-        auto state = std::make_shared<asio_state<T, Work>>(std::move(work));
+        auto state = std::make_shared<asio_state<T, connected>>(connected{on_, std::move(work)});
         auto starter = [state, executor](execution& run, unique_function<void(work_end)> done) {
-            start_on<T, Work>(executor, state, run, std::move(done));
+            start_on<T, connected>(executor, state, run, std::move(done));
         };
-        on_->start_transaction(*port_, std::move(what), std::move(starter), how_,
-                               completion_of<T>(std::forward<Handler>(handler), state));
+        transaction_start{*with_, *on_,
+                          commits_}(std::move(what), std::move(starter),
+                                    completion_of<T>(std::forward<Handler>(handler), state));
     }
 
 private:
-    engine* on_;
-    async_transaction_port* port_;
-    transacting how_;
+    engine* with_;
+    std::shared_ptr<Handle> on_; // a temporary handle is the operation's own
+    transaction_owner commits_;
 };
 
-template <class T, class Work>
-auto start_transaction(engine& on, async_transaction_port& port, transacting how, request what,
+template <class T, class Handle, class Work>
+auto start_transaction(engine& with, Handle&& on, transaction_owner commits, request what,
                        Work work) {
+    using handle = std::remove_cvref_t<Handle>;
+    std::shared_ptr<handle> kept;
+    if constexpr (std::is_lvalue_reference_v<Handle>) {
+        kept = {std::shared_ptr<void>{}, &on};
+    } else {
+        kept = std::make_shared<handle>(std::move(on));
+    }
     return boost::asio::async_initiate<const boost::asio::deferred_t, void(outcome<T>)>(
-        async_transaction<T, Work>{on, port, how}, boost::asio::deferred, std::move(what),
-        std::move(work));
+        async_transaction<T, handle, Work>{with, std::move(kept), commits}, boost::asio::deferred,
+        std::move(what), std::move(work));
 }
 
 } // namespace detail
 
-template <class T, class Work>
-auto engine::async_transact(async_transaction_port& connection, request what, Work work) {
-    return detail::start_transaction<T>(*this, connection, transacting::own, std::move(what),
+template <class T, suspending_transaction Handle, class Work>
+auto engine::async_transact(Handle&& on, request what, Work work) {
+    return detail::start_transaction<T>(*this, std::forward<Handle>(on),
+                                        detail::transaction_owner::engine, std::move(what),
                                         std::move(work));
 }
 
-template <class T, class Work>
-auto engine::async_transact_blind(async_transaction_port& connection, request what, Work work) {
-    static_assert(std::is_invocable_v<Work&>, "blind work runs before there is an execution");
-    return detail::start_transaction<T>(*this, connection, transacting::blind, std::move(what),
-                                        std::move(work));
-}
-
-template <class T, class Work>
-auto engine::async_execute_in(async_transaction_port& transaction, request what, Work work) {
-    return detail::start_transaction<T>(*this, transaction, transacting::joined, std::move(what),
+template <class T, suspending_transaction Handle, class Work>
+requires(std::remove_cvref_t<Handle>::joins) auto engine::async_execute_in(Handle&& on,
+                                                                           request what,
+                                                                           Work work) {
+    return detail::start_transaction<T>(*this, std::forward<Handle>(on),
+                                        detail::transaction_owner::caller, std::move(what),
                                         std::move(work));
 }
 

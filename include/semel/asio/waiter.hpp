@@ -155,4 +155,16 @@ private:
     boost::asio::steady_timer timer_;
 };
 
+// Makes waiters for a pool, all on one executor.
+class asio_waiters {
+public:
+    explicit asio_waiters(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
+    std::unique_ptr<socket_waiter> operator()() const {
+        return std::make_unique<asio_waiter>(executor_);
+    }
+
+private:
+    boost::asio::any_io_executor executor_;
+};
+
 } // namespace semel

@@ -50,8 +50,8 @@ public:
 
     // The same in one transaction with the handler's own rows: exactly once, whatever crashes. An
     // answer that is not kept rolls back.
-    template <class Work>
-    ::grpc::Status transact(transaction_port& connection, ::grpc::ServerContext& context,
+    template <blocking_transaction Handle, class Work>
+    ::grpc::Status transact(Handle&& connection, ::grpc::ServerContext& context,
                             const protected_method& method,
                             const google::protobuf::MessageLite& request,
                             google::protobuf::MessageLite& response, Work&& work) const {
@@ -59,13 +59,6 @@ public:
                       [&](semel::request&& what, auto& run) {
                           return engine_.transact<answer>(connection, std::move(what), run);
                       });
-    }
-    template <class Work>
-    ::grpc::Status transact(transaction_port&& connection, ::grpc::ServerContext& context,
-                            const protected_method& method,
-                            const google::protobuf::MessageLite& request,
-                            google::protobuf::MessageLite& response, Work&& work) const {
-        return transact(connection, context, method, request, response, std::forward<Work>(work));
     }
 
     // For callback services: return the reactor that this returns. `work` is started without

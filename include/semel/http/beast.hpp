@@ -77,7 +77,7 @@ public:
     }
 
     // The same in one transaction with the handler's own rows: exactly once, whatever crashes.
-    // `connect` returns a transaction_port (sqlite_transaction …) for the thread on which it is
+    // `connect` returns a transaction handle (sqlite_transaction …) for the thread on which it is
     // called. Databases block, so `connect` and `work` run on `blocking`, such as a thread_pool's
     // executor, and `work` returns a plain beast_response. Join that pool before the connections'
     // loop is destroyed. A response that is not kept rolls back. A request that passes unprotected

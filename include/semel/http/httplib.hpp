@@ -131,7 +131,7 @@ public:
     }
 
     // The same in one transaction with the handler's own rows: exactly once, whatever crashes.
-    // `connect` returns this thread's transaction_port (sqlite_transaction …). A response that is
+    // `connect` returns this thread's transaction handle (sqlite_transaction …). A response that is
     // not kept rolls back. A request that passes unprotected runs outside of any transaction.
     template <class Connect, class Work>
     [[nodiscard]] handler transact(Connect connect, Work work) const {

@@ -7,6 +7,7 @@
 
 #include "mysql_fixture.hpp"
 #include "semel/databases/mysql/transaction.hpp"
+#include "semel/engine.hpp"
 #include "support/tcp_proxy.hpp"
 
 namespace semel {
@@ -14,6 +15,7 @@ namespace semel {
 using database_client = testing_support::mysql_client;
 using database_prefix = testing_support::mysql_prefix;
 using database_transaction = mysql_transaction;
+using database_engine = engine;
 
 inline const std::string database_kind = testing_support::name_of(testing_support::tested_mysql);
 inline constexpr const char* sleep_two_seconds = "SELECT SLEEP(2)";

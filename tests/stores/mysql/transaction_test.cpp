@@ -388,21 +388,5 @@ TEST_F(MysqlTransaction, AResultOfTheCallersIsLeftAlone) {
     EXPECT_TRUE(transact([&] { return pay("7"); }).executed());
 }
 
-TEST_F(MysqlTransaction, BlindWorkTakesTheOrdinaryWay) {
-    const auto pay_blind = [&](const char* answer) {
-        return engine_.transact_blind<std::string>(here_, payment(), [&] { return pay(answer); });
-    };
-
-    EXPECT_TRUE(pay_blind("7").executed());
-    EXPECT_EQ(pay_blind("8").value(), "7");
-    EXPECT_EQ(payments(), "1");
-
-    run("BEGIN");
-    pay();
-    EXPECT_EQ(why(engine_.transact_blind<std::string>(here_, payment("p2"), [&] { return pay(); })),
-              errc::invalid_argument);
-    EXPECT_TRUE(in_transaction());
-}
-
 } // namespace
 } // namespace semel

@@ -31,8 +31,7 @@ using namespace std::chrono_literals;
 // A connection of the application, and its place on the loop.
 struct desk {
     desk(const asio::any_io_executor& executor, const std::string& prefix)
-        : waits(executor),
-          port(make_async_postgres_transaction(client.native(), waits, {.table_prefix = prefix})) {}
+        : waits(executor), port(client.native(), waits, {.table_prefix = prefix}) {}
 
     awaitable<std::string> run(std::string text) {
         return run_on(client.native(), waits, std::move(text));
@@ -41,7 +40,7 @@ struct desk {
 
     database_client client;
     asio_waiter waits;
-    std::unique_ptr<async_transaction_port> port;
+    postgres_transaction port;
 };
 
 class AsioTransaction : public LoopedPayments {
@@ -49,7 +48,7 @@ protected:
     desk sit() { return desk{loop_.get_executor(), prefix()}; }
 
     template <class Work> awaitable<answer> transact_at(desk& at, request what, Work work) {
-        auto op = engine_.async_transact<std::string>(*at.port, std::move(what), std::move(work));
+        auto op = engine_.async_transact<std::string>(at.port, std::move(what), std::move(work));
         auto out = co_await std::move(op);
         co_return out;
     }
@@ -86,28 +85,48 @@ TEST_F(AsioTransaction, WorkThatWaitsForItsStatementIsExecutedOnceAndReplayed) {
     EXPECT_FALSE(is_in_transaction(here.client));
 }
 
-TEST_F(AsioTransaction, QueuedAndBlindWorkTravelWithTheRecord) {
+TEST_F(AsioTransaction, QueuedWorkTravelsWithTheRecord) {
     desk here = sit();
-    const auto queueing = [&] {
-        here.queue(paying());
+    const auto queueing = [&](postgres_connection& on) {
+        queue_on(on.native(), paying());
         return std::string{"7"};
     };
 
     const auto both = run_alone([&]() -> awaitable<std::string> {
-        auto queued = engine_.async_transact<std::string>(*here.port, payment("queued"), queueing);
+        auto queued = engine_.async_transact<std::string>(here.port, payment("queued"), queueing);
         const auto one = co_await std::move(queued);
-        auto blind =
-            engine_.async_transact_blind<std::string>(*here.port, payment("blind"), queueing);
-        const auto two = co_await std::move(blind);
-        auto again =
-            engine_.async_transact_blind<std::string>(*here.port, payment("blind"), queueing);
-        const auto three = co_await std::move(again);
-        co_return std::string{name(one.kind())} + " " + std::string{name(two.kind())} + " " +
-            std::string{name(three.kind())};
+        auto again = engine_.async_transact<std::string>(here.port, payment("queued"), queueing);
+        const auto two = co_await std::move(again);
+        co_return std::string{name(one.kind())} + " " + std::string{name(two.kind())};
     }());
 
-    EXPECT_EQ(both, "executed executed replayed");
-    EXPECT_EQ(payments(), "2");
+    EXPECT_EQ(both, "executed replayed");
+    EXPECT_EQ(payments(), "1");
+}
+
+// It would stop the loop.
+TEST_F(AsioTransaction, AConnectionWithAWaiterIsRefusedToCallersThatBlock) {
+    desk here = sit();
+    engine& blocking = engine_;
+
+    const auto out = blocking.transact<std::string>(here.port, payment(), [this] { return pay(); });
+
+    EXPECT_EQ(why(out), errc::unsupported);
+    EXPECT_EQ(payments(), "0");
+}
+
+TEST_F(AsioTransaction, AConnectionWithoutAWaiterIsRefusedToCallersThatDoNotBlock) {
+    postgres_transaction here{mine_.native(), {.table_prefix = prefix()}};
+    auto paid = [&]() -> awaitable<answer> {
+        auto op = engine_.async_transact<std::string>(here, payment(), [this] { return pay("7"); });
+        auto end = co_await std::move(op);
+        co_return end;
+    };
+
+    const auto out = run_alone(paid());
+
+    EXPECT_EQ(why(out), errc::unsupported);
+    EXPECT_EQ(payments(), "0");
 }
 
 // One thread: a repeat that waited in place would keep the first from ever getting on.
@@ -245,10 +264,10 @@ TEST_F(AsioTransaction, NestingTheSameKeyIsRefusedAndAnotherKeyIsNot) {
     bool other = false;
     const auto child = [] { return std::string{"1"}; };
     auto work = [&](execution&) -> awaitable<std::string> {
-        auto inner = engine_.async_execute_in<std::string>(*here.port, payment(), child);
+        auto inner = engine_.async_execute_in<std::string>(here.port, payment(), child);
         const auto refused = co_await std::move(inner);
         same = why(refused);
-        auto next = engine_.async_execute_in<std::string>(*here.port, payment("child"), child);
+        auto next = engine_.async_execute_in<std::string>(here.port, payment("child"), child);
         const auto joined = co_await std::move(next);
         other = joined.executed();
         co_return "7";
@@ -304,8 +323,8 @@ class AsioDoubt : public AsioTransaction {
 protected:
     // `after_the_cut` runs beside what is tried then.
     answer pay_in_doubt(awaitable<bool> after_the_cut) {
-        const auto port = make_async_postgres_transaction(
-            client_.native(), waits_, {.table_prefix = prefix(), .doubt_wait = 500ms});
+        postgres_transaction port{
+            client_.native(), waits_, {.table_prefix = prefix(), .doubt_wait = 500ms}};
         std::optional<bool> beside;
         auto work = [&] {
             PQenterPipelineMode(client_.native());
@@ -316,7 +335,7 @@ protected:
             return std::string{"7"};
         };
         auto paid = [&]() -> awaitable<answer> {
-            auto op = engine_.async_transact<std::string>(*port, payment(), work);
+            auto op = engine_.async_transact<std::string>(port, payment(), work);
             auto end = co_await std::move(op);
             co_return end;
         };
@@ -430,7 +449,7 @@ TEST_F(AsioLeftovers, ACopyThatIsSlowToComeIsEnded) {
 }
 
 // What does not fit into the socket waits in libpq, not in place, also the first time.
-TEST_F(AsioLeftovers, ALargeStatementOfBlindWorkDoesNotHoldUpTheLoop) {
+TEST_F(AsioLeftovers, ALargeStatementThatIsQueuedDoesNotHoldUpTheLoop) {
     sql("INSERT INTO " + payment_table() + " VALUES (1)");
     desk first = sit();
     desk second = sit();
@@ -448,10 +467,9 @@ TEST_F(AsioLeftovers, ALargeStatementOfBlindWorkDoesNotHoldUpTheLoop) {
                           nullptr, nullptr, 0);
         return std::string{"8"};
     };
-    auto blind = [&]() -> awaitable<answer> {
+    auto queued = [&]() -> awaitable<answer> {
         co_await pause(200ms);
-        auto op =
-            engine_.async_transact_blind<std::string>(*second.port, payment("blind"), queueing);
+        auto op = engine_.async_transact<std::string>(second.port, payment("queued"), queueing);
         auto out = co_await std::move(op);
         heart.stop();
         co_return out;
@@ -459,7 +477,7 @@ TEST_F(AsioLeftovers, ALargeStatementOfBlindWorkDoesNotHoldUpTheLoop) {
     std::optional<answer> one;
     std::optional<answer> two;
     spawn(transact_at(first, payment(), holds), one);
-    spawn(blind(), two);
+    spawn(queued(), two);
 
     loop_.run();
 
@@ -486,7 +504,7 @@ TEST_F(AsioTransaction, ALoopThatEndsTakesItsTransactionsAlong) {
             co_await here.run("SELECT pg_sleep(1)");
             co_return "7";
         };
-        auto op = engine_.async_transact<std::string>(*here.port, payment(), work);
+        auto op = engine_.async_transact<std::string>(here.port, payment(), work);
         std::move(op)([](const outcome<std::string>&) { FAIL() << "it has not ended"; });
         short_lived.run_for(200ms);
     }

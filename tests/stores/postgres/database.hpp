@@ -12,11 +12,13 @@ namespace semel {
 
 using database_client = testing_support::postgres_client;
 using database_prefix = testing_support::postgres_prefix;
-// The same tests are compiled twice: for ports that wait in place, and for those that do not.
+// The same tests are compiled twice: for callers that block, and for callers that do not.
 #ifdef SEMEL_TEST_LOOPED
 using database_transaction = looped_transaction;
+using database_engine = looped_engine;
 #else
 using database_transaction = postgres_transaction;
+using database_engine = engine;
 #endif
 
 inline constexpr const char* database_kind = "postgres"; // as tools/servers calls it

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "semel/asio/postgres.hpp"
+#include "semel/asio/transaction.hpp"
 #include "stores/sql/payments.hpp"
 
 namespace semel {
@@ -33,6 +33,10 @@ inline awaitable<std::string> run_on(pg_conn* connection, socket_waiter& waits, 
     auto op = async_results(connection, waits);
     const auto got = co_await std::move(op);
     co_return got.empty() ? "" : PQresultErrorMessage(got.back().get());
+}
+
+inline awaitable<std::string> run_on(postgres_connection& on, std::string text) {
+    return run_on(on.native(), on.waits(), std::move(text));
 }
 
 inline void queue_on(pg_conn* connection, const std::string& text) {

@@ -1,19 +1,17 @@
-// The port for callers who do not block, driven by a loop of one connection: whatever is waited for
-// really suspends, and so every test of a transaction is one of that, too.
+// Transactions of callers that do not block, driven by a loop of one connection.
 #pragma once
 
 #include <poll.h>
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "semel/databases/postgres/transaction.hpp"
+#include "semel/engine.hpp"
 
 namespace semel {
 
@@ -62,57 +60,47 @@ private:
     unique_function<void(woken)> then_;
 };
 
-class looped_transaction final : public transaction_port {
+struct owned_poll_waiter {
+    std::unique_ptr<poll_waiter> waits = std::make_unique<poll_waiter>();
+};
+
+// A connection of a caller that does not block, with its waiter.
+class looped_transaction : public owned_poll_waiter, public postgres_transaction {
 public:
     explicit looped_transaction(pg_conn* connection, postgres_transaction_options options = {})
-        : port_(make_async_postgres_transaction(connection, *waits_, std::move(options))) {}
+        : postgres_transaction(connection, *waits, std::move(options)) {}
+};
 
-    result<void> begin(on_locked locked) override { return run(port_->begin(locked)); }
-    result<void> join() override { return run(port_->join()); }
-    result<locked_record> lock(const record_id& id) override {
-        locked_record made;
-        if (auto got = run(port_->lock(id, made)); !got) return std::move(got).error();
-        return made;
+// Starts what tests call, and drives it to its end. Whatever is waited for really suspends, and so
+// every test of a transaction is one of callers that do not block, too.
+class looped_engine : public engine {
+public:
+    using engine::engine;
+
+    template <class T, class Work>
+    outcome<T> transact(looped_transaction& on, request what, Work&& work) {
+        return drive<T>(on, std::move(what), work, detail::transaction_owner::engine);
     }
-    result<void> save(const record_id& id, const record& after, std::uint64_t seen) override {
-        return run(port_->save(id, after, seen));
+    template <class T, class Work>
+    outcome<T> execute_in(looped_transaction& on, request what, Work&& work) {
+        return drive<T>(on, std::move(what), work, detail::transaction_owner::caller);
     }
-    void leave(const record_id& id) override { port_->leave(id); }
-    result<void> commit() override { return run(port_->commit()); }
-    result<void> begin_blind(const record_id& id) override { return run(port_->begin_blind(id)); }
-    result<record_stamp> commit_blind(const record_id& id, const record& made) override {
-        return run(port_->commit_blind(id, made));
-    }
-    result<void> expect_blind() override { return port_->expect_blind(); }
-    [[nodiscard]] bool asks_to_repeat() const override { return port_->asks_to_repeat(); }
-    void rollback() override { (void)run(port_->rollback()); }
-    void abandon() noexcept override { port_->abandon(); }
-    [[nodiscard]] const void* connection() const override { return port_->connection(); }
-    [[nodiscard]] std::string_view tables() const override { return port_->tables(); }
 
 private:
-    template <class T> T run(task<T> what) {
-        std::optional<T> end;
-        std::exception_ptr thrown;
-        bool over = false;
-        start<bool>(kept(what, end, thrown), [&](bool) { over = true; });
-        waits_->run_until([&] { return over; });
-        if (thrown) std::rethrow_exception(thrown);
-        return *std::move(end);
+    template <class T, class Work>
+    outcome<T> drive(looped_transaction& on, request what, Work& work,
+                     detail::transaction_owner commits) {
+        detail::typed_work<T, Work> typed{work};
+        std::optional<raw_outcome> end;
+        detail::transaction_start{*this, on, commits}(
+            std::move(what),
+            [&](execution& run, unique_function<void(detail::work_end)> done) {
+                done(typed.run(run));
+            },
+            [&](raw_outcome with) { end = std::move(with); });
+        on.waits->run_until([&] { return end.has_value(); });
+        return typed.finish(std::move(*end));
     }
-    template <class T>
-    static task<bool> kept(task<T>& what, std::optional<T>& end, std::exception_ptr& thrown) {
-        try {
-            auto got = co_await what;
-            end.emplace(std::move(got));
-        } catch (...) {
-            thrown = std::current_exception();
-        }
-        co_return true;
-    }
-
-    std::unique_ptr<poll_waiter> waits_ = std::make_unique<poll_waiter>();
-    std::unique_ptr<async_transaction_port> port_;
 };
 
 } // namespace semel

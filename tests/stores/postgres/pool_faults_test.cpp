@@ -91,8 +91,8 @@ TEST_F(PostgresPoolFaults, WorkThatEndsItsTransactionIsTheFirstOnesOwn) {
 
 TEST_F(PostgresPoolFaults, WorkThatThrowsLeavesTheConnectionToTheNext) {
     auto at = share(1);
-    auto throwing = [this](pooled_connection& on) -> awaitable<std::string> {
-        co_await run_on(on.native(), on.waits(), paying());
+    auto throwing = [this](postgres_connection& on) -> awaitable<std::string> {
+        co_await run_on(on, paying());
         throw std::runtime_error{"no network"};
     };
 
@@ -107,7 +107,7 @@ TEST_F(PostgresPoolFaults, WorkThatThrowsLeavesTheConnectionToTheNext) {
 TEST_F(PostgresPoolFaults, TheNextOneFindsTheSessionsStatementsGoneAndPreparesThem) {
     auto at = share(1);
     // With the record, and before the next one's way in.
-    auto forgetful = [this](pooled_connection& on) {
+    auto forgetful = [this](postgres_connection& on) {
         queue_on(on.native(), paying());
         return std::string{"done"};
     };
@@ -125,8 +125,8 @@ TEST_F(PostgresPoolFaults, TheNextOneFindsTheSessionsStatementsGoneAndPreparesTh
 TEST_F(PostgresPoolFaults, AKeyThatAnotherTransactionHoldsIsWaitedForByTheNextAlone) {
     auto at = share(1);
     auto elsewhere = share(1);
-    auto slow = [this](pooled_connection& on) -> awaitable<std::string> {
-        co_await run_on(on.native(), on.waits(), paying());
+    auto slow = [this](postgres_connection& on) -> awaitable<std::string> {
+        co_await run_on(on, paying());
         while (sql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") ==
                "0") {
             co_await pause(5ms);
@@ -147,7 +147,7 @@ TEST_F(PostgresPoolFaults, AKeyThatAnotherTransactionHoldsIsWaitedForByTheNextAl
 
 // The work may go on behind a statement that failed, and then the next one's way in fails, too.
 TEST_F(PostgresPoolFaults, TheNextOnesErrorIsNotTakenForTheFirstOnes) {
-    auto saved = [this](pooled_connection& on) {
+    auto saved = [this](postgres_connection& on) {
         queue_on(on.native(), "SAVEPOINT s");
         queue_on(on.native(), "SELECT 1/0");
         PQpipelineSync(on.native());
@@ -181,7 +181,7 @@ TEST_F(PostgresPoolFaults, WhatMemoryRanOutForIsNobodyElses) {
         sql("DELETE FROM " + payment_table() + "; DELETE FROM " + record_table());
         auto at = share(1, how);
         ASSERT_TRUE(run_alone(pay_in(at, known)).executed());
-        auto first = [&](pooled_connection& on) {
+        auto first = [&](postgres_connection& on) {
             queue_on(on.native(), paying());
             failing_allocation = nth;
             return std::string{"first"};
@@ -260,8 +260,8 @@ TEST_F(PostgresPoolFaults, ADoubtStaysWhereAConnectionMadeAnewSeesOtherTables) {
     };
     shared_desks at{loop_.get_executor(), 1, how, database_url(proxy.port())};
     ASSERT_TRUE(run_alone(run_in(at, "warm", {})).executed());
-    auto first = [&](pooled_connection& on) -> awaitable<std::string> {
-        co_await run_on(on.native(), on.waits(), paying());
+    auto first = [&](postgres_connection& on) -> awaitable<std::string> {
+        co_await run_on(on, paying());
         proxy.cut_after(direction::to_client, 0);
         co_return "done";
     };

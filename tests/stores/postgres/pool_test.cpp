@@ -14,6 +14,7 @@
 
 #include "shared_desks.hpp"
 #include "support/forked.hpp"
+#include "transaction/transaction_port.hpp"
 
 namespace semel {
 namespace {
@@ -39,10 +40,11 @@ TEST_F(PostgresPool, IsRefusedInAForkedChild) {
     const record_id id = id_of("a");
 
     const auto child = testing_support::said_by_child([&] {
-        const auto call = at.pool.enter();
-        static_cast<void>(call->port().begin(on_locked::wait).get());
+        auto call = at.pool.transaction();
+        auto& port = transaction_port::of(call);
+        static_cast<void>(port.begin(on_locked::wait).get());
         locked_record seen;
-        const auto got = call->port().lock(id, seen).get();
+        const auto got = port.lock(id, seen).get();
         return got ? "locked" : describe(got.error());
     });
 
@@ -71,7 +73,7 @@ TEST_F(PostgresPool, AWaiterThatAForkedChildDestroysGoesOnInItsParent) {
 
 TEST_F(PostgresPool, QueuedWorkTravelsWithBoth) {
     auto at = share(1);
-    auto queueing = [this](execution&, pooled_connection& on) {
+    auto queueing = [this](execution&, postgres_connection& on) {
         queue_on(on.native(), paying());
         return std::string{"done"};
     };
@@ -160,7 +162,7 @@ TEST_F(PostgresPool, ACallerWhoTravelsWaitsNoLongerThanOthers) {
     auto how = usual();
     how.wait_max = 200ms;
     auto at = share(1, how);
-    auto slow = [](pooled_connection& on) {
+    auto slow = [](postgres_connection& on) {
         queue_on(on.native(), "SELECT pg_sleep(2)");
         return std::string{"slowly"};
     };
@@ -190,13 +192,13 @@ TEST_F(PostgresPool, WhoeverTravelsInVainGetsAConnectionThatIsFree) {
     pg_conn* brief_on = nullptr;
     pg_conn* travels_on = nullptr;
     const auto sleeping = [](pg_conn*& here) {
-        return [&here](pooled_connection& on) -> awaitable<std::string> {
+        return [&here](postgres_connection& on) -> awaitable<std::string> {
             here = on.native();
-            co_await run_on(on.native(), on.waits(), "SELECT pg_sleep(0.1)");
+            co_await run_on(on, "SELECT pg_sleep(0.1)");
             co_return "done";
         };
     };
-    auto failing = [](pooled_connection& on) {
+    auto failing = [](postgres_connection& on) {
         queue_on(on.native(), "SELECT pg_sleep(0.5)");
         queue_on(on.native(), "SELECT 1/0");
         return std::string{"x"};
@@ -222,9 +224,9 @@ TEST_F(PostgresPool, AFinalFailureIsKeptBeforeOthersHaveTheirTurn) {
     how.wait_max = 200ms;
     auto at = share(1, how);
     int ran = 0;
-    auto failing = [&](pooled_connection& on) -> awaitable<std::string> {
+    auto failing = [&](postgres_connection& on) -> awaitable<std::string> {
         ++ran;
-        co_await run_on(on.native(), on.waits(), "SELECT 1");
+        co_await run_on(on, "SELECT 1");
         throw refused_payment{"no"};
     };
 
@@ -257,27 +259,23 @@ TEST_F(PostgresPool, ALoopWithNobodyLeftEndsAtOnce) {
     EXPECT_LT(local_clock::now() - before, 5s); // and not after wait_max
 }
 
-TEST_F(PostgresPool, BlindWorkAndTransactionsOfTheCallersAreNotForIt) {
-    auto at = share(1);
-    const auto place = at.pool.enter();
+// A pool has no transaction of the caller's.
+template <class Handle>
+concept joins = requires(engine& with, Handle on, std::string (*work)()) {
+    with.async_execute_in<std::string>(std::move(on), request{}, work);
+};
+static_assert(joins<postgres_transaction> && !joins<postgres_pool_transaction>);
 
-    const auto joined = run_alone([&]() -> awaitable<answer> {
-        auto op = engine_.async_execute_in<std::string>(place->port(), payment(),
-                                                        [] { return std::string{"7"}; });
-        auto out = co_await std::move(op);
-        co_return out;
-    }());
-
-    EXPECT_EQ(why(joined), errc::unsupported);
-    EXPECT_THROW(make_postgres_pool(loop_.get_executor(), {}), std::invalid_argument);
+TEST_F(PostgresPool, NeedsAConnection) {
+    EXPECT_THROW(postgres_pool({}, asio_waiters{loop_.get_executor()}), std::invalid_argument);
 }
 
 // A caller who is gone, with its loop, in the middle of its transaction.
 TEST_F(PostgresPool, AConnectionThatWasLeftInATransactionIsMadeAnewForTheNext) {
     auto at = share(1);
     bool paid = false;
-    auto slow = [this, &paid](pooled_connection& on) -> awaitable<std::string> {
-        co_await run_on(on.native(), on.waits(), paying());
+    auto slow = [this, &paid](postgres_connection& on) -> awaitable<std::string> {
+        co_await run_on(on, paying());
         paid = true;
         co_await pause(60s);
         co_return "7";
@@ -313,12 +311,13 @@ TEST_F(PostgresPool, ALoopThatEndsTakesItsTransactionsAndThoseWhoWaitAlong) {
     asio::io_context short_lived{1};
     {
         shared_desks at{short_lived.get_executor(), 1, usual(), database_url(database_port())};
-        auto slow = [](pooled_connection& on) -> awaitable<std::string> {
-            co_await run_on(on.native(), on.waits(), "SELECT pg_sleep(1)");
+        auto slow = [](postgres_connection& on) -> awaitable<std::string> {
+            co_await run_on(on, "SELECT pg_sleep(1)");
             co_return "7";
         };
         for (const char* key : {"a", "b", "c"}) {
-            auto op = async_transact<std::string>(engine_, at.pool, payment(key), slow);
+            auto op =
+                engine_.async_transact<std::string>(at.pool.transaction(), payment(key), slow);
             std::move(op)(asio::bind_executor(short_lived,
                                               [](const answer&) { FAIL() << "it has not ended"; }));
         }

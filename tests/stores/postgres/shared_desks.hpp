@@ -1,8 +1,6 @@
 // Payments of callers who take turns on the connections of a pool.
 #pragma once
 
-#include "semel/asio/postgres/pool.hpp"
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +17,7 @@ public:
     shared_desks(const asio::any_io_executor& executor, int connections,
                  postgres_pool_options options, const std::string& url)
         : clients(connect(connections, url)),
-          pool(make_postgres_pool(executor, handles(), std::move(options))) {}
+          pool(handles(), asio_waiters{executor}, std::move(options)) {}
 
     std::vector<std::unique_ptr<database_client>> clients;
     postgres_pool pool;
@@ -48,14 +46,15 @@ protected:
     }
 
     template <class Work> awaitable<answer> transact_in(shared_desks& at, request what, Work work) {
-        auto op = async_transact<std::string>(engine_, at.pool, std::move(what), std::move(work));
+        auto op = engine_.async_transact<std::string>(at.pool.transaction(), std::move(what),
+                                                      std::move(work));
         auto out = co_await std::move(op);
         co_return out;
     }
     // Work that waits for one statement after the other, whatever comes of them.
     awaitable<answer> run_in(shared_desks& at, std::string key, steps texts) {
-        auto work = [texts](pooled_connection& on) -> awaitable<std::string> {
-            for (const auto& text : texts) co_await run_on(on.native(), on.waits(), text);
+        auto work = [texts](postgres_connection& on) -> awaitable<std::string> {
+            for (const auto& text : texts) co_await run_on(on, text);
             co_return "done";
         };
         return transact_in(at, payment(std::move(key)), std::move(work));

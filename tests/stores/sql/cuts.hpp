@@ -88,7 +88,7 @@ protected:
         EXPECT_GT(lost_, 0);
     }
 
-    engine engine_{open(), {}, {.sweep = {}}};
+    database_engine engine_{open(), {}, {.sweep = {}}};
 
     static request request_of(std::string operation) {
         return {.tenant = "acme", .operation = std::move(operation), .key = "k"};

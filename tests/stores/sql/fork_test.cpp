@@ -78,7 +78,7 @@ TEST_F(SqlFork, ATransactionOfBeforeIsRefusedInTheChild) {
     const auto by_engine =
         said_by_child([&] { return reason(transact([] { return std::string{}; })); });
     const auto by_port = said_by_child([&] {
-        engine own{open(), {}, {.log = null_logger()}};
+        database_engine own{open(), {}, {.log = null_logger()}};
         return reason(own.transact<std::string>(here_, payment(), [] { return std::string{}; })) +
                "; " +
                reason(own.execute_in<std::string>(here_, payment(), [] { return std::string{}; }));

@@ -65,7 +65,7 @@ protected:
     }
 
     database_client mine_;
-    engine engine_{
+    database_engine engine_{
         open(), {.failures = {when<refused_payment>(exception_class::final)}}, {.sweep = {}}};
     database_transaction here_ = port_on(mine_);
 };

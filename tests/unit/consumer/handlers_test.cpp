@@ -24,7 +24,7 @@ class Handlers : public testing::Test {
 protected:
     handler transacting() {
         return in_transaction(
-            engine_, scope_, [this]() -> transaction_port& { return port_; }, counting());
+            engine_, scope_, [this]() -> transaction& { return port_; }, counting());
     }
     handler batching() { return once_each(engine_, scope_, counting()); }
 
@@ -74,7 +74,7 @@ TEST_F(Handlers, ACommitThatIsRefusedForWhatTheWorkDidCountsAsAFailure) {
 
 TEST_F(Handlers, WorkThatEndsItsTransactionCountsAsAFailure) {
     auto handle = in_transaction(
-        engine_, scope_, [this]() -> transaction_port& { return port_; },
+        engine_, scope_, [this]() -> transaction& { return port_; },
         [this](const received&, execution&) { port_.user_rolls_back(); });
 
     const auto got = one(handle, message_of("e-1"));
@@ -92,7 +92,7 @@ TEST_F(Handlers, WhatTheStoreItselfLacksIsNoFailureOfTheMessage) {
             support::scripted_transaction port{database_};
             port.fail({.nth = nth, .why = {.code = code}});
             auto handle = in_transaction(
-                engine_, scope_, [&]() -> transaction_port& { return port; },
+                engine_, scope_, [&]() -> transaction& { return port; },
                 [](const received&, execution&) {});
 
             const auto got = one(handle, message_of("e-1"));

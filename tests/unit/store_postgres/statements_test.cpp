@@ -52,7 +52,7 @@ TEST(PostgresTransactionStatements, OfTheSameNameAreTheSame) {
     std::set<std::string> texts;
     const std::string longest(32, 'p');
     ASSERT_TRUE(valid_prefix(longest) && !valid_prefix(longest + 'p'));
-    for (const std::string& prefix : {std::string{"x"}, std::string{"blind_x"}, longest}) {
+    for (const std::string& prefix : {std::string{"x"}, std::string{"joined_x"}, longest}) {
         const transaction_texts made{prefix};
         for (const auto& [name, text] : made.all()) {
             EXPECT_LE(name.size(), 63U) << name;

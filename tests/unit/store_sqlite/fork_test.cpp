@@ -91,7 +91,7 @@ protected:
     }
     ~SqliteForkedTransaction() override { sqlite3_close(db_); }
 
-    std::string transact(transaction_port& here, engine& with) {
+    std::string transact(transaction& here, engine& with) {
         const auto got = with.transact<void>(
             here, {.tenant = "acme", .operation = "ORDER_CREATE", .key = "k"},
             [&] { sqlite3_exec(db_, "INSERT INTO done VALUES ('k')", nullptr, nullptr, nullptr); });

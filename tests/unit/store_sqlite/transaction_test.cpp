@@ -400,15 +400,5 @@ TEST_F(SqliteTransaction, AFileWithoutTheTablesIsRefused) {
     sqlite3_close(empty);
 }
 
-TEST_F(SqliteTransaction, BlindWorkTakesTheOrdinaryWay) {
-    const auto pay_blind = [&](const char* answer) {
-        return engine_.transact_blind<std::string>(here_, payment(), [&] { return pay(answer); });
-    };
-
-    EXPECT_TRUE(pay_blind("7").executed());
-    EXPECT_EQ(pay_blind("8").value(), "7");
-    EXPECT_EQ(payments(), "1");
-}
-
 } // namespace
 } // namespace semel

@@ -11,10 +11,7 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <memory>
 #include <string>
-#include <string_view>
 
 #include "semel/databases/mysql.hpp"
 #include "semel/transaction.hpp"
@@ -58,28 +55,12 @@ struct mysql_transaction_options {
 // back to a savepoint from before the work, or leave the connection with another default database
 // (USE): errc::transaction_broken, and no record is kept. If the work ignores an error 1205, its
 // other statements stand.
-class mysql_transaction final : public transaction_port {
+class mysql_transaction : public transaction {
 public:
+    using connection_type = st_mysql*; // what the work may take
+    static constexpr bool suspends = false;
+
     explicit mysql_transaction(st_mysql* connection, mysql_transaction_options options = {});
-    mysql_transaction(mysql_transaction&&) noexcept;
-    mysql_transaction& operator=(mysql_transaction&&) noexcept;
-    ~mysql_transaction() override;
-
-    result<void> begin(on_locked locked) override;
-    result<void> join() override;
-    result<locked_record> lock(const record_id& id) override;
-    result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence) override;
-    void leave(const record_id& id) override;
-    result<void> commit() override;
-    [[nodiscard]] bool asks_to_repeat() const override;
-    void rollback() override;
-    void abandon() noexcept override;
-    [[nodiscard]] const void* connection() const override;
-    [[nodiscard]] std::string_view tables() const override;
-
-private:
-    class state;
-    std::unique_ptr<state> state_;
 };
 
 } // namespace semel

@@ -10,12 +10,14 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "semel/base/task.hpp"
 #include "semel/transaction.hpp"
 
 struct pg_conn;   // PGconn
@@ -33,6 +35,21 @@ struct postgres_transaction_options {
     duration doubt_wait = std::chrono::seconds{5};
 };
 
+// The connection on which work runs: one of the application's own, or one of a pool. It is the
+// work's while the work runs.
+class postgres_connection {
+public:
+    explicit postgres_connection(pg_conn* native, socket_waiter* waits = nullptr)
+        : native_(native), waits_(waits) {}
+
+    [[nodiscard]] pg_conn* native() const { return native_; }
+    [[nodiscard]] socket_waiter& waits() const; // of callers that do not block; others have none
+
+private:
+    pg_conn* native_;
+    socket_waiter* waits_;
+};
+
 // Use it on one thread at a time, like the connection. The connection must outlive it. Keep it for
 // many transactions: its statements are then prepared only once.
 //
@@ -47,10 +64,6 @@ struct postgres_transaction_options {
 // harm if the work itself rolls back to a savepoint of its own after it.) Do not queue a COPY:
 // libpq cannot go on after it, and the connection is lost.
 //
-// transact_blind() sends everything at once: BEGIN, the lock, the statements that the work has
-// queued (the connection is in pipeline mode), the record and COMMIT. That is one round trip. A
-// repeat is rolled back and costs three.
-//
 // execute_in() joins a transaction of the caller. That transaction must be READ COMMITTED
 // (otherwise errc::unsupported), because in other levels a look-up may miss what another
 // transaction has just committed. The outcome counts when the caller has committed. After a failure
@@ -61,42 +74,21 @@ struct postgres_transaction_options {
 // the search_path to where other tables of semel are: errc::transaction_broken, and neither record
 // nor effect is kept. If another caller has claimed the same key outside of a transaction
 // meanwhile: errc::conflict, and transact() begins again.
-class postgres_transaction final : public transaction_port {
-public:
-    explicit postgres_transaction(pg_conn* connection, postgres_transaction_options options = {});
-    postgres_transaction(postgres_transaction&&) noexcept;
-    postgres_transaction& operator=(postgres_transaction&&) noexcept;
-    ~postgres_transaction() override;
-
-    result<void> begin(on_locked locked) override;
-    result<void> join() override;
-    result<locked_record> lock(const record_id& id) override;
-    result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence) override;
-    void leave(const record_id& id) override;
-    result<void> commit() override;
-    result<void> begin_blind(const record_id& id) override;
-    result<record_stamp> commit_blind(const record_id& id, const record& made) override;
-    result<void> expect_blind() override;
-    [[nodiscard]] bool asks_to_repeat() const override;
-    void rollback() override;
-    void abandon() noexcept override;
-    [[nodiscard]] const void* connection() const override;
-    [[nodiscard]] std::string_view tables() const override;
-
-private:
-    std::unique_ptr<async_transaction_port> state_;
-};
-
-// The same for callers that do not block (engine::async_transact). It waits for the server on the
-// caller's own loop, see semel/asio/postgres.hpp. Connection and waiter must outlive
-// it. It puts the connection into libpq's nonblocking mode and leaves it there. Do not block in the
-// work (PQexec …): that would stop the whole loop.
 //
-// Two things block all the same: looking up the server's name for a reconnect after a connection
-// was lost during COMMIT, and cancelling a query that the work has left under way.
-[[nodiscard]] std::unique_ptr<async_transaction_port>
-make_async_postgres_transaction(pg_conn* connection, socket_waiter& waits,
-                                postgres_transaction_options options = {});
+// With a waiter the handle is for callers that do not block (engine::async_transact): it waits for
+// the server on the caller's own loop, see semel/asio/transaction.hpp. Connection and waiter must
+// outlive it. It puts the connection into libpq's nonblocking mode and leaves it there. Do not
+// block in the work (PQexec …): that would stop the whole loop. Two things block all the same:
+// looking up the server's name for a reconnect after a connection was lost during COMMIT, and
+// cancelling a query that the work has left under way.
+class postgres_transaction : public transaction {
+public:
+    using connection_type = postgres_connection&; // what the work may take
+
+    explicit postgres_transaction(pg_conn* connection, postgres_transaction_options options = {});
+    postgres_transaction(pg_conn* connection, socket_waiter& waits,
+                         postgres_transaction_options options = {});
+};
 
 struct postgres_result_deleter {
     void operator()(pg_result* it) const; // PQclear
@@ -109,5 +101,71 @@ using postgres_result = std::unique_ptr<pg_result, postgres_result_deleter>;
 // after PQpipelineSync or PQsendFlushRequest.
 [[nodiscard]] task<std::vector<postgres_result>> all_results(pg_conn* connection,
                                                              socket_waiter& waits);
+
+// ---- a few connections for many callers ---------------------------------------------------------
+
+struct postgres_pool_options {
+    postgres_transaction_options transaction = {};
+    // How long a caller waits for a connection: then errc::timed_out.
+    duration wait_max = std::chrono::seconds{10};
+    // How many callers may wait for a connection. One more is refused at once: errc::overloaded.
+    std::size_t waiting_max = 10'000;
+    // The pool reconnects a lost connection (PQreset) when a caller needs it, within doubt_wait.
+    // What was set and prepared in its session is gone then. The pool calls this function with the
+    // connection, so that it can set and prepare again. It runs in place: keep it brief.
+    std::function<void(pg_conn*)> made_anew = {};
+};
+
+namespace postgres {
+class pool_core;
+}
+
+// One call's way through the pool, made by postgres_pool::transaction(). A pool has no transaction
+// that a call could join.
+class postgres_pool_transaction : public transaction {
+public:
+    using connection_type = postgres_connection&; // what the work may take
+    static constexpr bool blocks = false;
+    static constexpr bool joins = false;
+
+private:
+    friend class postgres_pool;
+    explicit postgres_pool_transaction(std::shared_ptr<postgres::pool_core> pool);
+};
+
+// Thread-safe. Keep the connections longer than the pool, and use them for nothing else meanwhile.
+// Keep the pool longer than its calls; only calls whose loop has stopped for good may be left. The
+// pool puts the connections into libpq's nonblocking mode, see postgres_transaction.
+//
+// Callers get a connection in the order in which they ask. A caller that has had a connection and
+// needs one again (to repeat its transaction, to keep a final failure, to find out what became of a
+// COMMIT) goes first.
+class postgres_pool {
+public:
+    // `make_waiter` is called once for each connection and once more, for the time limits. These
+    // waiters must not call `then` inside wait(). Throws std::invalid_argument if `connections` is
+    // empty.
+    postgres_pool(const std::vector<pg_conn*>& connections,
+                  const std::function<std::unique_ptr<socket_waiter>()>& make_waiter,
+                  postgres_pool_options options = {});
+    postgres_pool(const postgres_pool&) = delete;
+    postgres_pool& operator=(const postgres_pool&) = delete;
+    ~postgres_pool();
+
+    // For one call: `engine.async_transact<order>(pool.transaction(), request, work)`.
+    [[nodiscard]] postgres_pool_transaction transaction();
+
+    struct counted {
+        std::uint64_t handed_over = 0; // transactions whose beginning travelled with another's end
+        std::uint64_t timed_out = 0;   // callers who waited for too long
+        std::uint64_t refused = 0;     // callers who found too many waiting
+        std::size_t waiting = 0;       // now
+        std::size_t free = 0;          // connections, now
+    };
+    [[nodiscard]] counted count() const;
+
+private:
+    std::shared_ptr<postgres::pool_core> core_; // shared with the calls that are under way
+};
 
 } // namespace semel

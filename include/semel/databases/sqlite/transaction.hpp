@@ -10,10 +10,7 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <memory>
 #include <string>
-#include <string_view>
 
 #include "semel/transaction.hpp"
 
@@ -33,34 +30,20 @@ struct sqlite_transaction_options {
 // Use it on one thread at a time, like the connection. The connection must outlive it. Keep it for
 // many transactions: its statements are then prepared only once.
 //
-// begin() and join() refuse what cannot keep the promise (errc::unsupported): synchronous below
-// FULL, a journal in memory or switched off, further files attached. Start a transaction for join()
-// with BEGIN IMMEDIATE. If a transaction has only read so far, lock() turns it into one that
+// Settings that cannot keep the promise are refused (errc::unsupported): synchronous below FULL, a
+// journal in memory or switched off, further files attached. Start a transaction for execute_in()
+// with BEGIN IMMEDIATE. If a transaction has only read so far, execute_in() turns it into one that
 // writes. That fails (errc::conflict: roll back, begin again) if another connection has written
 // meanwhile.
 //
 // SQLite rolls DDL back like anything else, so the work may run it. The work must not end the
 // transaction or roll back to a savepoint from before the work: errc::transaction_broken.
-class sqlite_transaction final : public transaction_port {
+class sqlite_transaction : public transaction {
 public:
+    using connection_type = sqlite3*; // what the work may take
+    static constexpr bool suspends = false;
+
     explicit sqlite_transaction(sqlite3* connection, sqlite_transaction_options options = {});
-    sqlite_transaction(sqlite_transaction&&) noexcept;
-    sqlite_transaction& operator=(sqlite_transaction&&) noexcept;
-    ~sqlite_transaction() override;
-
-    result<void> begin(on_locked locked) override;
-    result<void> join() override;
-    result<locked_record> lock(const record_id& id) override;
-    result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence) override;
-    void leave(const record_id& id) override;
-    result<void> commit() override;
-    void rollback() override;
-    [[nodiscard]] const void* connection() const override;
-    [[nodiscard]] std::string_view tables() const override;
-
-private:
-    class state;
-    std::unique_ptr<state> state_;
 };
 
 } // namespace semel

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include "semel/engine/execution.hpp"
 #include "semel/engine/request.hpp"
 #include "semel/engine/verdict.hpp"
+#include "semel/transaction.hpp"
 
 namespace semel::detail {
 
@@ -132,6 +134,45 @@ public:
 
 private:
     Work& user_;
+};
+
+// ---- in a transaction ---------------------------------------------------------------------------
+
+enum class transaction_owner : std::uint8_t { engine, caller }; // who commits
+
+// The connection on which work runs: a postgres_connection&, an sqlite3* …
+[[nodiscard]] void* connection_for_work(transaction& of);
+
+template <class Handle> auto connection_of(Handle& handle) -> typename Handle::connection_type {
+    using wanted = typename Handle::connection_type;
+    void* const got = connection_for_work(handle);
+    if constexpr (std::is_pointer_v<wanted>) {
+        return static_cast<wanted>(got);
+    } else {
+        return *static_cast<std::remove_reference_t<wanted>*>(got);
+    }
+}
+
+// Work and its handle. If the work takes the handle's connection, it gets the connection.
+template <class Pointer, class Work> class connected_work {
+public:
+    connected_work(Pointer on, Work work) : on_(std::move(on)), work_(std::forward<Work>(work)) {}
+
+    decltype(auto) operator()(execution& run) {
+        if constexpr (requires { work_(run); }) {
+            return work_(run);
+        } else if constexpr (requires { work_(run, connection_of(*on_)); }) {
+            return work_(run, connection_of(*on_));
+        } else if constexpr (requires { work_(connection_of(*on_)); }) {
+            return work_(connection_of(*on_));
+        } else {
+            return work_();
+        }
+    }
+
+private:
+    Pointer on_;
+    Work work_; // may be a reference
 };
 
 // Cancelling what has not begun yet. Not for direct use.

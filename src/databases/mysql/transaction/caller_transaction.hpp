@@ -11,6 +11,7 @@
 #include "databases/mysql/transaction/transaction_texts.hpp"
 #include "semel/base/result.hpp"
 #include "semel/databases/mysql/transaction.hpp"
+#include "transaction/transaction_port.hpp"
 
 namespace semel::mysql {
 
@@ -32,7 +33,7 @@ public:
     [[nodiscard]] bool asks_to_repeat() const;
     void rollback();
     void abandon() noexcept;
-    [[nodiscard]] const void* handle() const { return handle_; }
+    [[nodiscard]] st_mysql* handle() const { return handle_; }
     [[nodiscard]] std::string_view tables() const { return options_.table_prefix; }
 
 private:

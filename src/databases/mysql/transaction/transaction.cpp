@@ -1,64 +1,50 @@
 #include "semel/databases/mysql/transaction.hpp"
 
+#include <memory>
 #include <utility>
 
 #include "databases/mysql/transaction/caller_transaction.hpp"
+#include "transaction/transaction_port.hpp"
 
 namespace semel {
 
-class mysql_transaction::state final : public mysql::caller_transaction {
+namespace {
+
+class mysql_port final : public transaction_port {
 public:
-    using caller_transaction::caller_transaction;
+    mysql_port(st_mysql* connection, mysql_transaction_options options)
+        : it_(connection, std::move(options)) {}
+
+    done begin(on_locked locked) override { return ready(it_.begin(locked)); }
+    done join() override { return ready(it_.join()); }
+    done lock(const record_id& id, locked_record& to) override {
+        auto got = it_.lock(id);
+        if (!got) return ready(std::move(got).error());
+        to = *std::move(got);
+        return ready();
+    }
+    done save(const record_id& id, const record& after, std::uint64_t seen_fence) override {
+        return ready(it_.save(id, after, seen_fence));
+    }
+    void leave(const record_id& id) override { it_.leave(id); }
+    done commit() override { return ready(it_.commit()); }
+    [[nodiscard]] bool asks_to_repeat() const override { return it_.asks_to_repeat(); }
+    done rollback() override {
+        it_.rollback();
+        return ready();
+    }
+    void abandon() noexcept override { it_.abandon(); }
+    [[nodiscard]] const void* connection() const override { return it_.handle(); }
+    [[nodiscard]] std::string_view tables() const override { return it_.tables(); }
+    [[nodiscard]] void* for_work() override { return it_.handle(); }
+
+private:
+    mysql::caller_transaction it_;
 };
 
+} // namespace
+
 mysql_transaction::mysql_transaction(st_mysql* connection, mysql_transaction_options options)
-    : state_(std::make_unique<state>(connection, std::move(options))) {}
-mysql_transaction::mysql_transaction(mysql_transaction&&) noexcept = default;
-mysql_transaction& mysql_transaction::operator=(mysql_transaction&&) noexcept = default;
-mysql_transaction::~mysql_transaction() = default;
-
-result<void> mysql_transaction::begin(on_locked locked) {
-    return state_->begin(locked);
-}
-
-result<void> mysql_transaction::join() {
-    return state_->join();
-}
-
-result<locked_record> mysql_transaction::lock(const record_id& id) {
-    return state_->lock(id);
-}
-
-result<void> mysql_transaction::save(const record_id& id, const record& after,
-                                     std::uint64_t seen_fence) {
-    return state_->save(id, after, seen_fence);
-}
-
-void mysql_transaction::leave(const record_id& id) {
-    state_->leave(id);
-}
-
-result<void> mysql_transaction::commit() {
-    return state_->commit();
-}
-
-bool mysql_transaction::asks_to_repeat() const {
-    return state_->asks_to_repeat();
-}
-
-void mysql_transaction::rollback() {
-    state_->rollback();
-}
-
-void mysql_transaction::abandon() noexcept {
-    state_->abandon();
-}
-
-const void* mysql_transaction::connection() const {
-    return state_->handle();
-}
-std::string_view mysql_transaction::tables() const {
-    return state_->tables();
-}
+    : transaction(std::make_unique<mysql_port>(connection, std::move(options))) {}
 
 } // namespace semel

@@ -187,14 +187,6 @@ result<void> connection::enter_pipeline() {
     return {};
 }
 
-result<void> connection::queue_text(const std::string& sql) {
-    if (auto entered = enter_pipeline(); !entered) return entered;
-    if (PQsendQueryParams(it_, sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, binary) == 0) {
-        return give_up(libpq_failure(ending::rolled_back));
-    }
-    return {};
-}
-
 result<void> connection::queue(std::span<const call> calls) {
     if (auto entered = enter_pipeline(); !entered) return entered;
     for (const call& one : calls) {

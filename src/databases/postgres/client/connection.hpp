@@ -80,9 +80,6 @@ public:
     // of a borrowed connection has queued in a pipeline are sent first, and their rows come first.
     [[nodiscard]] result<std::vector<rows>> pipeline(std::span<const call> calls,
                                                      local_time deadline);
-    // Begins a pipeline or adds to it. Others may add to the pipeline, and pipeline() ends it.
-    [[nodiscard]] result<void> queue(std::span<const call> calls);
-    [[nodiscard]] result<void> queue_text(const std::string& sql); // a statement, unprepared
     // What the failure of the last pipeline or query was made of. Empty where it came from libpq.
     [[nodiscard]] const native_failure& last_failure() const { return last_failure_; }
     [[nodiscard]] result<void> prepare(std::span<const preparation> all, local_time deadline);
@@ -136,6 +133,7 @@ private:
     [[nodiscard]] failure lost_with(collection& so_far);
     [[nodiscard]] bool went_away_while_idle();
     [[nodiscard]] result<void> enter_pipeline();
+    [[nodiscard]] result<void> queue(std::span<const call> calls);
     [[nodiscard]] failure stuck_in_copy(effect possible);
     [[nodiscard]] failure give_up(failure why);
     void expect(std::size_t calls);

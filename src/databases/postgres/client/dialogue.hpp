@@ -40,8 +40,6 @@ public:
                                                            succession* next = nullptr);
     [[nodiscard]] task<result<rows>> query(std::string sql, local_time deadline = no_deadline);
     [[nodiscard]] task<result<void>> prepare(std::span<const preparation> all);
-    [[nodiscard]] result<void> queue(std::span<const call> calls) { return on_->queue(calls); }
-    [[nodiscard]] result<void> queue_text(const std::string& sql) { return on_->queue_text(sql); }
     [[nodiscard]] const native_failure& last_failure() const { return on_->last_failure(); }
     [[nodiscard]] bool lost() const { return on_->lost(); }
 

@@ -16,18 +16,24 @@
 #include "databases/postgres/transaction/transaction_texts.hpp"
 #include "semel/base/result.hpp"
 #include "semel/databases/postgres/transaction.hpp"
+#include "transaction/transaction_port.hpp"
 
 namespace semel::postgres {
 
 // Used by one caller at a time, like the connection.
-class caller_transaction final : public async_transaction_port {
+class caller_transaction final : public transaction_port {
 public:
     // `waits`: on whose loop; none: in place.
     caller_transaction(pg_conn* handle, socket_waiter* waits, postgres_transaction_options options)
         : options_(std::move(options)),
           handle_(handle),
           texts_(options_.table_prefix),
-          on_(handle, waits) {}
+          on_(handle, waits),
+          for_work_(handle, waits),
+          suspends_(waits != nullptr) {}
+
+    [[nodiscard]] bool blocks() const override { return !suspends_; }
+    [[nodiscard]] bool suspends() const override { return suspends_; }
 
     // From now on the beginning of a transaction reconnects a lost connection, and then calls
     // `made_anew` with it (unless the function is empty).
@@ -51,14 +57,12 @@ public:
     [[nodiscard]] bool only_rolls_back() const;
     task<result<void>> rollback_before(const record_id& next); // never fails, as rollback()
     [[nodiscard]] bool entered() const { return entered_.has_value(); }
-    task<result<void>> begin_blind(const record_id& id) override;
-    task<result<record_stamp>> commit_blind(const record_id& id, const record& made) override;
-    result<void> expect_blind() override;
     [[nodiscard]] bool asks_to_repeat() const override;
     task<result<void>> rollback() override;
     void abandon() noexcept override;
     [[nodiscard]] const void* connection() const override { return handle_; }
     [[nodiscard]] std::string_view tables() const override { return options_.table_prefix; }
+    [[nodiscard]] void* for_work() override { return &for_work_; }
 
 private:
     enum class owner { nobody, us, caller };
@@ -121,6 +125,8 @@ private:
     pg_conn* const handle_;
     const transaction_texts texts_;
     dialogue on_;
+    postgres_connection for_work_;
+    const bool suspends_;
     bool keeps_connected_ = false;
     std::function<void(pg_conn*)> tells_made_anew_;
     bool must_tell_ = false;

@@ -278,9 +278,12 @@ postgres_pool::~postgres_pool() {
     core_->stop();
 }
 
-std::shared_ptr<pooled_connection> postgres_pool::enter() {
-    return std::make_shared<postgres::pooled_transaction>(core_);
+postgres_pool_transaction postgres_pool::transaction() {
+    return postgres_pool_transaction{core_};
 }
+
+postgres_pool_transaction::postgres_pool_transaction(std::shared_ptr<postgres::pool_core> pool)
+    : transaction(std::make_unique<postgres::pooled_transaction>(std::move(pool))) {}
 
 postgres_pool::counted postgres_pool::count() const {
     return core_->count();

@@ -13,7 +13,7 @@
 #include "base/home_process.hpp"
 #include "databases/postgres/transaction/caller_transaction.hpp"
 #include "semel/base/task.hpp"
-#include "semel/databases/postgres/transaction/pool.hpp"
+#include "semel/databases/postgres/transaction.hpp"
 
 namespace semel::postgres {
 

@@ -29,14 +29,9 @@ pooled_transaction::~pooled_transaction() {
     if (at_ != nullptr) give_back();
 }
 
-pg_conn* pooled_transaction::native() const {
+void* pooled_transaction::for_work() {
     SEMEL_ASSERT(at_ != nullptr); // only in the work
-    return at_->handle;
-}
-
-socket_waiter& pooled_transaction::waits() const {
-    SEMEL_ASSERT(at_ != nullptr);
-    return *at_->waits;
+    return at_->transaction.for_work();
 }
 
 const void* pooled_transaction::connection() const {
@@ -96,12 +91,6 @@ result<void> pooled_transaction::check_same_tables() {
                                       "search_path into their options");
 }
 
-// Not in a pool: the next caller's look-up has travelled already.
-task<result<void>> pooled_transaction::begin_blind(const record_id& /*id*/) {
-    using done = task<result<void>>;
-    return done{refused(errc::unsupported, "a pool has no blind transactions")};
-}
-
 // ---- the record ---------------------------------------------------------------------------------
 
 task<result<void>> pooled_transaction::save(const record_id& id, const record& after,
@@ -111,10 +100,6 @@ task<result<void>> pooled_transaction::save(const record_id& id, const record& a
 
 void pooled_transaction::leave(const record_id& id) {
     at_->transaction.leave(id);
-}
-
-result<void> pooled_transaction::expect_blind() {
-    return at_->transaction.expect_blind();
 }
 
 bool pooled_transaction::asks_to_repeat() const {
@@ -133,12 +118,6 @@ task<result<void>> pooled_transaction::commit() {
     auto done = co_await at_->transaction.commit_before(next.id());
     if (at_->transaction.entered()) static_cast<void>(co_await make_way_for(next));
     co_return done;
-}
-
-task<result<record_stamp>> pooled_transaction::commit_blind(const record_id& /*id*/,
-                                                            const record& /*made*/) {
-    using done = task<result<record_stamp>>;
-    return done{refused(errc::unsupported, "a pool has no blind transactions")};
 }
 
 task<result<void>> pooled_transaction::rollback() {

@@ -11,17 +11,15 @@
 namespace semel::postgres {
 
 // One call. It has a connection from lock() to the end of the transaction.
-class pooled_transaction final : public pooled_connection, public async_transaction_port {
+class pooled_transaction final : public transaction_port {
 public:
     explicit pooled_transaction(std::shared_ptr<pool_core> pool) : pool_(std::move(pool)) {}
     pooled_transaction(const pooled_transaction&) = delete;
     pooled_transaction& operator=(const pooled_transaction&) = delete;
     ~pooled_transaction() override;
 
-    [[nodiscard]] pg_conn* native() const override;
-    [[nodiscard]] socket_waiter& waits() const override;
-    [[nodiscard]] async_transaction_port& port() override { return *this; }
-
+    [[nodiscard]] bool blocks() const override { return false; }
+    [[nodiscard]] bool suspends() const override { return true; }
     task<result<void>> begin(on_locked locked) override;
     task<result<void>> join() override;
     task<result<void>> lock(const record_id& id, locked_record& to) override;
@@ -29,15 +27,13 @@ public:
                             std::uint64_t seen_fence) override;
     void leave(const record_id& id) override;
     task<result<void>> commit() override;
-    task<result<void>> begin_blind(const record_id& id) override;
-    task<result<record_stamp>> commit_blind(const record_id& id, const record& made) override;
-    result<void> expect_blind() override;
     [[nodiscard]] bool asks_to_repeat() const override;
     task<result<void>> rollback() override;
     void stay() override { stays_ = true; }
     void abandon() noexcept override;
     [[nodiscard]] const void* connection() const override;
     [[nodiscard]] std::string_view tables() const override { return pool_->tables(); }
+    [[nodiscard]] void* for_work() override;
 
 private:
     class turn;

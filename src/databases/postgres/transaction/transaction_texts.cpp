@@ -46,15 +46,6 @@ std::string same_transaction() {
                      "position($4::text IN current_setting('semel.owner', true)) > 0)");
 }
 
-// The token that a blind transaction leaves: with the table, which it is not told.
-std::string blind_token(const std::string& token) {
-    return "concat(" + token + ", " + table_now + ")";
-}
-
-std::string same_blind_transaction() {
-    return or_broken(blind_token("$4::text") + " = current_setting('semel.owner', true)");
-}
-
 // An INSERT of columns, and for each its parameter.
 struct insertion {
     std::string columns = "tenant, operation, key";
@@ -80,7 +71,6 @@ struct insertion {
 };
 
 constexpr std::size_t first_column = 7; // of what is guarded by `guarded`
-constexpr std::size_t first_blind_column = 5;
 
 std::string guarded(std::string_view column, const std::string& given) {
     return column == "fence" ? given + " + " + same_transaction() : given;
@@ -96,21 +86,6 @@ std::string add_text() {
         made.add("updated_at", begun_at);
     }
     return made.text("VALUES (", ")");
-}
-
-// The fence is the clock's. That the floor is lower, `past_floor` sees to behind it.
-std::string add_blind_text() {
-    const auto value = [](std::string_view column, const std::string& given) {
-        if (column == "fence") return "greatest(now, " + given + ") + " + same_blind_transaction();
-        for (const std::string_view one :
-             {"lease_until", "begun_at", "expires_at", "created_at", "updated_at"}) {
-            if (column == one) return "now + " + given;
-        }
-        return given;
-    };
-    return insertion{record_columns, first_blind_column, value}.text(
-        "SELECT ", " FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS "
-                   "now) t RETURNING fence, expires_at");
 }
 
 std::string replace_text() {
@@ -132,15 +107,14 @@ std::string replace_text() {
 }
 
 using texts = transaction_texts;
-constexpr plain_statement texts::*every[]{&texts::begin,     &texts::begin_committed,
-                                          &texts::enter,     &texts::enter_joined,
-                                          &texts::patience,  &texts::wait,
-                                          &texts::restore,   &texts::look,
-                                          &texts::steps,     &texts::add,
-                                          &texts::replace,   &texts::mark_blind,
-                                          &texts::add_blind, &texts::past_floor,
-                                          &texts::unmark,    &texts::forget,
-                                          &texts::commit,    &texts::rollback};
+constexpr plain_statement texts::*every[]{&texts::begin,    &texts::begin_committed,
+                                          &texts::enter,    &texts::enter_joined,
+                                          &texts::patience, &texts::wait,
+                                          &texts::restore,  &texts::look,
+                                          &texts::steps,    &texts::add,
+                                          &texts::replace,  &texts::unmark,
+                                          &texts::forget,   &texts::commit,
+                                          &texts::rollback};
 
 } // namespace
 
@@ -166,11 +140,6 @@ transaction_texts::transaction_texts(std::string_view prefix)
                     " ORDER BY position"},
       add{.name = "add", .text = add_text()},
       replace{.name = "replace", .text = replace_text()},
-      mark_blind{.name = "mark_blind",
-                 .text = "SELECT set_config('semel.owner', " + blind_token("$1::text") +
-                         ", true), " + or_broken("pg_try_advisory_xact_lock($2::bigint)")},
-      add_blind{.name = "add_blind", .text = add_blind_text()},
-      past_floor{.name = "past_floor", .text = past_floor_text},
       unmark{.name = "unmark",
              .text = "SELECT set_config('semel.owner', "
                      "replace(current_setting('semel.owner', true), $1::text, ''), true)"},

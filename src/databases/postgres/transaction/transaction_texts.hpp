@@ -40,15 +40,8 @@ struct transaction_texts {
     // transaction, unless it and the table are still the same, and the record as it was seen:
     plain_statement add;     // usual_columns; not there, or else its primary key is violated
     plain_statement replace; // record_columns, then fence and updated_at as seen; 0: none
-    // For a transaction that is sent as a whole. Fails if another transaction holds the key. $1
-    // token, $2 the key's number.
-    plain_statement mark_blind;
-    // $1-$3 id, $4 token, $5 … record_columns, with times that count from nothing → its fence, the
-    // clock's, and when it expires. Fails as `add` does.
-    plain_statement add_blind;
-    plain_statement past_floor; // behind it: see past_floor_text
-    plain_statement unmark;     // $1 token: leaves it no longer in a transaction that goes on
-    plain_statement forget;     // $1-$3 id: its checkpoints
+    plain_statement unmark;  // $1 token: leaves it no longer in a transaction that goes on
+    plain_statement forget;  // $1-$3 id: its checkpoints
     plain_statement commit;
     plain_statement rollback; // where it travels with others
 };

@@ -14,6 +14,7 @@
 #include "databases/sqlite/store/record_rows.hpp"
 #include "databases/sqlite/store/statements.hpp"
 #include "semel/base/result.hpp"
+#include "transaction/transaction_port.hpp"
 
 namespace semel {
 
@@ -59,29 +60,25 @@ private:
     int before_ = 0;
 };
 
-} // namespace
-
-class sqlite_transaction::state {
+class transaction_on_file final : public transaction_port {
 public:
-    state(sqlite3* handle, sqlite_transaction_options options)
+    transaction_on_file(sqlite3* handle, sqlite_transaction_options options)
         : options_(std::move(options)), db_(handle), on_(sqlite::connection::borrow(handle)) {
         SEMEL_ASSERT(handle != nullptr);
     }
 
-    [[nodiscard]] bool left_home() const { return home_.left(); }
-    [[nodiscard]] bool open() const { return sqlite3_get_autocommit(db_) == 0; }
-    [[nodiscard]] const void* handle() const { return db_; }
-    [[nodiscard]] std::string_view tables() const { return options_.table_prefix; }
-
-    // What both ways in have in common.
-    result<void> prepare();
-    result<void> begin(on_locked locked);
-    result<void> promote();
-    result<locked_record> lock(const record_id& id);
-    result<void> save(const record_id& id, const record& after, std::uint64_t seen_fence);
-    void leave(const record_id& id);
-    result<void> commit();
-    void rollback();
+    done begin(on_locked locked) override { return ready(start(locked)); }
+    done join() override { return ready(enter()); }
+    done lock(const record_id& id, locked_record& to) override { return ready(look(id, to)); }
+    done save(const record_id& id, const record& after, std::uint64_t seen_fence) override {
+        return ready(put(id, after, seen_fence));
+    }
+    void leave(const record_id& id) override;
+    done commit() override { return ready(end()); }
+    done rollback() override;
+    [[nodiscard]] const void* connection() const override { return db_; }
+    [[nodiscard]] std::string_view tables() const override { return options_.table_prefix; }
+    [[nodiscard]] void* for_work() override { return db_; }
 
 private:
     // A key this transaction has locked. The savepoint vanishes with the transaction, so that one
@@ -94,6 +91,14 @@ private:
         std::string inner;
     };
 
+    [[nodiscard]] bool open() const { return sqlite3_get_autocommit(db_) == 0; }
+    result<void> start(on_locked locked);
+    result<void> enter();
+    result<void> prepare(); // what both have in common
+    result<void> promote();
+    result<void> look(const record_id& id, locked_record& to);
+    result<void> put(const record_id& id, const record& after, std::uint64_t seen_fence);
+    result<void> end();
     result<void> check_work_left(const held_key& key);
     result<void> check_settings();
     result<void> retry(const std::string& sql, duration patience);
@@ -110,7 +115,7 @@ private:
 
 // ---- the way in ---------------------------------------------------------------------------------
 
-result<void> sqlite_transaction::state::prepare() {
+result<void> transaction_on_file::prepare() {
     if (auto sound = check_settings(); !sound) return sound;
     if (rows_ != nullptr) return {};
     if (!sqlite::valid_prefix(options_.table_prefix)) {
@@ -131,7 +136,7 @@ result<void> sqlite_transaction::state::prepare() {
     return {};
 }
 
-result<void> sqlite_transaction::state::check_settings() {
+result<void> transaction_on_file::check_settings() {
     if (auto in_place = on_->check_in_place(); !in_place) return in_place;
     const auto synchronous = ask(*on_, "PRAGMA main.synchronous");
     if (!synchronous) return synchronous.error();
@@ -157,7 +162,7 @@ result<void> sqlite_transaction::state::check_settings() {
 
 // With a deadline of our own: without a time-out on the connection SQLite gives up at once, and
 // any commit of the store would be a failure here.
-result<void> sqlite_transaction::state::retry(const std::string& sql, duration patience) {
+result<void> transaction_on_file::retry(const std::string& sql, duration patience) {
     const local_time deadline = local_clock::now() + patience;
     while (true) {
         auto done = on_->execute(sql);
@@ -167,7 +172,13 @@ result<void> sqlite_transaction::state::retry(const std::string& sql, duration p
     }
 }
 
-result<void> sqlite_transaction::state::begin(on_locked locked) {
+result<void> transaction_on_file::start(on_locked locked) {
+    if (home_.left()) return opened_before_fork("sqlite: the connection");
+    if (open()) {
+        return refused(errc::invalid_argument, "the connection is in a transaction already; end "
+                                               "it, or use execute_in");
+    }
+    if (auto prepared = prepare(); !prepared) return prepared;
     held_.clear();
     const no_lock_timeout quick{*on_};
     const bool waits = locked == on_locked::wait;
@@ -178,8 +189,15 @@ result<void> sqlite_transaction::state::begin(on_locked locked) {
     return begun;
 }
 
+result<void> transaction_on_file::enter() {
+    if (home_.left()) return opened_before_fork("sqlite: the connection");
+    if (open()) return prepare();
+    return refused(errc::invalid_argument,
+                   "the connection is in no transaction; begin one, or use transact");
+}
+
 // A transaction that has only read becomes a writing one, without writing.
-result<void> sqlite_transaction::state::promote() {
+result<void> transaction_on_file::promote() {
     if (sqlite3_txn_state(db_, "main") == SQLITE_TXN_WRITE) return {};
     auto done = on_->execute(sqlite::with_prefix(
         "UPDATE semel_meta SET value = value WHERE name = ''", options_.table_prefix));
@@ -191,28 +209,28 @@ result<void> sqlite_transaction::state::promote() {
 
 // ---- the record ---------------------------------------------------------------------------------
 
-result<locked_record> sqlite_transaction::state::lock(const record_id& id) {
+result<void> transaction_on_file::look(const record_id& id, locked_record& to) {
     static std::atomic<std::uint64_t> serial = 0;
     if (!open()) return broken("the transaction is over before its record was read");
-    if (auto writing = promote(); !writing) return std::move(writing).error();
+    if (auto writing = promote(); !writing) return writing;
     const std::string name = "semel_" + std::to_string(++serial);
     held_key key{.id = id, .outer = name, .inner = name + "_in"};
     for (const auto& one : {key.outer, key.inner}) {
-        if (auto set = on_->execute("SAVEPOINT " + one); !set) return std::move(set).error();
+        if (auto set = on_->execute("SAVEPOINT " + one); !set) return set;
     }
 
     auto row = rows_->load(id);
     if (!row) return std::move(row).error();
     const auto floor = rows_->fence_floor();
     if (!floor) return floor.error();
-    locked_record seen{.stored = {}, .at = {.now = sqlite::wall_clock(), .fence_floor = *floor}};
-    if (*row) seen.stored = std::move((*row)->it);
+    to = {.stored = {}, .at = {.now = sqlite::wall_clock(), .fence_floor = *floor}};
+    if (*row) to.stored = std::move((*row)->it);
     held_.push_back(std::move(key));
-    return seen;
+    return {};
 }
 
-result<void> sqlite_transaction::state::save(const record_id& id, const record& after,
-                                             std::uint64_t seen_fence) {
+result<void> transaction_on_file::put(const record_id& id, const record& after,
+                                      std::uint64_t seen_fence) {
     const auto key = take_held(id);
     if (!key) return broken("the record was not locked in this transaction");
     auto left = check_work_left(*key);
@@ -223,7 +241,7 @@ result<void> sqlite_transaction::state::save(const record_id& id, const record& 
     return done;
 }
 
-result<void> sqlite_transaction::state::check_work_left(const held_key& key) {
+result<void> transaction_on_file::check_work_left(const held_key& key) {
     const failure ended = broken("the work has ended or rolled back the transaction it ran in");
     if (!open()) return ended;
     const auto there = on_->execute("RELEASE " + key.inner);
@@ -233,8 +251,7 @@ result<void> sqlite_transaction::state::check_work_left(const held_key& key) {
 }
 
 // With all that was locked after it: calls nest.
-std::optional<sqlite_transaction::state::held_key>
-sqlite_transaction::state::take_held(const record_id& id) {
+std::optional<transaction_on_file::held_key> transaction_on_file::take_held(const record_id& id) {
     const auto at = std::find_if(held_.rbegin(), held_.rend(),
                                  [&](const held_key& one) { return one.id == id; });
     if (at == held_.rend()) return std::nullopt;
@@ -244,13 +261,13 @@ sqlite_transaction::state::take_held(const record_id& id) {
 }
 
 // Its savepoint is gone already if the work has ended the transaction.
-void sqlite_transaction::state::leave(const record_id& id) {
+void transaction_on_file::leave(const record_id& id) {
     const auto key = take_held(id);
     if (key && open()) static_cast<void>(on_->execute("RELEASE " + key->outer));
 }
 
-result<void> sqlite_transaction::state::write(const held_key& key, const record& after,
-                                              std::uint64_t seen_fence) {
+result<void> transaction_on_file::write(const held_key& key, const record& after,
+                                        std::uint64_t seen_fence) {
     const auto now = rows_->load(key.id);
     if (!now) return now.error();
     const std::uint64_t fence = *now ? (*now)->it.holder.fence : 0;
@@ -263,7 +280,7 @@ result<void> sqlite_transaction::state::write(const held_key& key, const record&
 
 // ---- the way out --------------------------------------------------------------------------------
 
-result<void> sqlite_transaction::state::commit() {
+result<void> transaction_on_file::end() {
     held_.clear();
     if (!open()) return broken("the work has ended the transaction it ran in");
     const local_time deadline = local_clock::now() + options_.lock_wait;
@@ -281,64 +298,15 @@ result<void> sqlite_transaction::state::commit() {
     }
 }
 
-void sqlite_transaction::state::rollback() {
+transaction_port::done transaction_on_file::rollback() {
     held_.clear();
     if (open()) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+    return ready();
 }
 
-// ---- the port -----------------------------------------------------------------------------------
+} // namespace
 
 sqlite_transaction::sqlite_transaction(sqlite3* connection, sqlite_transaction_options options)
-    : state_(std::make_unique<state>(connection, std::move(options))) {}
-sqlite_transaction::sqlite_transaction(sqlite_transaction&&) noexcept = default;
-sqlite_transaction& sqlite_transaction::operator=(sqlite_transaction&&) noexcept = default;
-sqlite_transaction::~sqlite_transaction() = default;
-
-result<void> sqlite_transaction::begin(on_locked locked) {
-    if (state_->left_home()) return opened_before_fork("sqlite: the connection");
-    if (state_->open()) {
-        return refused(errc::invalid_argument, "the connection is in a transaction already; end "
-                                               "it, or use execute_in");
-    }
-    if (auto ready = state_->prepare(); !ready) return ready;
-    return state_->begin(locked);
-}
-
-result<void> sqlite_transaction::join() {
-    if (state_->left_home()) return opened_before_fork("sqlite: the connection");
-    if (!state_->open()) {
-        return refused(errc::invalid_argument,
-                       "the connection is in no transaction; begin one, or use transact");
-    }
-    return state_->prepare();
-}
-
-result<locked_record> sqlite_transaction::lock(const record_id& id) {
-    return state_->lock(id);
-}
-
-result<void> sqlite_transaction::save(const record_id& id, const record& after,
-                                      std::uint64_t seen_fence) {
-    return state_->save(id, after, seen_fence);
-}
-
-void sqlite_transaction::leave(const record_id& id) {
-    state_->leave(id);
-}
-
-result<void> sqlite_transaction::commit() {
-    return state_->commit();
-}
-
-void sqlite_transaction::rollback() {
-    state_->rollback();
-}
-
-const void* sqlite_transaction::connection() const {
-    return state_->handle();
-}
-std::string_view sqlite_transaction::tables() const {
-    return state_->tables();
-}
+    : transaction(std::make_unique<transaction_on_file>(connection, std::move(options))) {}
 
 } // namespace semel
