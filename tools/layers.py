@@ -16,6 +16,7 @@ LAYERS = {
     "store": {"base", "fingerprint", "core"},
     "store/memory": {"base", "fingerprint", "core", "store"},
     "transaction": {"base", "fingerprint", "core"},
+    "sql": {"base", "fingerprint", "core", "store", "transaction"},
     "conformance": {"base", "fingerprint", "core", "store"},
     "engine": {"base", "log", "fingerprint", "core", "ids", "store", "transaction"},
     "operations": {"base", "log", "fingerprint", "core", "store"},
@@ -55,7 +56,7 @@ ROOMS = {
     "client": {"base", "fingerprint", "core", "store", "transaction"},
     "store": {"base", "fingerprint", "core", "store"},
     "front": {"base", "fingerprint", "core", "store"},
-    "transaction": {"base", "fingerprint", "core", "store", "transaction"},
+    "transaction": {"base", "fingerprint", "core", "store", "transaction", "sql"},
     "outbox": {"base", "core", "store", "outbox"},
 }
 DATABASES = {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -47,6 +48,15 @@ concept blocking_transaction = transaction_handle<Handle> && std::remove_cvref_t
 template <class Handle>
 concept suspending_transaction =
     transaction_handle<Handle> && std::remove_cvref_t<Handle>::suspends;
+
+// What a pool of connections has counted.
+struct pool_counts {
+    std::uint64_t handed_over = 0; // transactions whose beginning travelled with another's end
+    std::uint64_t timed_out = 0;   // callers who waited for too long
+    std::uint64_t refused = 0;     // callers who found too many waiting
+    std::size_t waiting = 0;       // now
+    std::size_t free = 0;          // connections, now
+};
 
 // ---- for callers that do not block --------------------------------------------------------------
 

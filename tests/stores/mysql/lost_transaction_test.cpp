@@ -3,6 +3,7 @@
 #include <thread>
 #include <utility>
 
+#include "stores/sql/deadlocks.hpp"
 #include "stores/sql/doubt.hpp"
 #include "stores/sql/private_server.hpp"
 #include "support/failing_memory.hpp"

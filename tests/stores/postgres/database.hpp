@@ -40,6 +40,9 @@ inline postgres_store_options options_at(int port) {
 inline database_client client_at(int port) {
     return database_client{database_url(port)};
 }
+// How else work may end its transaction and begin another.
+inline const std::initializer_list<const char*> further_tricks{"COMMIT AND CHAIN",
+                                                               "ROLLBACK AND CHAIN"};
 inline bool is_in_transaction(database_client& client) {
     return PQtransactionStatus(client.native()) != PQTRANS_IDLE;
 }

@@ -211,7 +211,7 @@ TEST_F(PostgresPoolFaults, WhatMemoryRanOutForIsNobodyElses) {
 TEST_F(PostgresPoolFaults, AConnectionLostWhileNobodyUsedItIsMadeAnew) {
     int told = 0;
     auto how = usual();
-    how.made_anew = [&](pg_conn* on) {
+    how.on_reconnect = [&](pg_conn* on) {
         ++told;
         PQclear(PQexec(on, "SET application_name = 'anew'"));
     };
@@ -255,7 +255,7 @@ TEST_F(PostgresPoolFaults, ADoubtStaysWhereAConnectionMadeAnewSeesOtherTables) {
     }
     sql("INSERT INTO " + other + "." + prefix() + "meta SELECT * FROM " + prefix() + "meta");
     auto how = usual();
-    how.made_anew = [&](pg_conn* on) {
+    how.on_reconnect = [&](pg_conn* on) {
         PQclear(PQexec(on, ("SET search_path = " + other + ", public").c_str()));
     };
     shared_desks at{loop_.get_executor(), 1, how, database_url(proxy.port())};

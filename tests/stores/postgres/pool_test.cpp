@@ -270,6 +270,17 @@ TEST_F(PostgresPool, NeedsAConnection) {
     EXPECT_THROW(postgres_pool({}, asio_waiters{loop_.get_executor()}), std::invalid_argument);
 }
 
+TEST_F(PostgresPool, IsForCallersThatDoNotBlock) {
+    auto at = share(1);
+    engine& blocking = engine_;
+
+    const auto out = blocking.transact<std::string>(at.pool.transaction(), payment(),
+                                                    [] { return std::string{"7"}; });
+
+    EXPECT_EQ(why(out), errc::unsupported);
+    EXPECT_EQ(at.pool.count().free, 1U);
+}
+
 // A caller who is gone, with its loop, in the middle of its transaction.
 TEST_F(PostgresPool, AConnectionThatWasLeftInATransactionIsMadeAnewForTheNext) {
     auto at = share(1);

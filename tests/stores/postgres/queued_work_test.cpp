@@ -1,7 +1,7 @@
 // Work that leaves statements in libpq's pipeline: they travel with its record and COMMIT.
 #include "queue.hpp"
 #include "stores/sql/cuts.hpp"
-#include "stores/sql/payments.hpp"
+#include "stores/sql/deadlocks.hpp"
 
 namespace semel {
 namespace {

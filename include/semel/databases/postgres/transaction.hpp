@@ -11,7 +11,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -113,11 +112,11 @@ struct postgres_pool_options {
     // The pool reconnects a lost connection (PQreset) when a caller needs it, within doubt_wait.
     // What was set and prepared in its session is gone then. The pool calls this function with the
     // connection, so that it can set and prepare again. It runs in place: keep it brief.
-    std::function<void(pg_conn*)> made_anew = {};
+    std::function<void(pg_conn*)> on_reconnect = {};
 };
 
-namespace postgres {
-class pool_core;
+namespace sql {
+class pool;
 }
 
 // One call's way through the pool, made by postgres_pool::transaction(). A pool has no transaction
@@ -125,47 +124,47 @@ class pool_core;
 class postgres_pool_transaction : public transaction {
 public:
     using connection_type = postgres_connection&; // what the work may take
-    static constexpr bool blocks = false;
     static constexpr bool joins = false;
 
 private:
     friend class postgres_pool;
-    explicit postgres_pool_transaction(std::shared_ptr<postgres::pool_core> pool);
+    explicit postgres_pool_transaction(std::shared_ptr<sql::pool> in);
 };
 
+// Connections that callers share. While callers wait for a connection, the end of one transaction
+// (its record and COMMIT) travels with the beginning of the next (BEGIN, the lock of its key and
+// the look-up). So a transaction costs one round trip beside those of its work, instead of two.
+//
 // Thread-safe. Keep the connections longer than the pool, and use them for nothing else meanwhile.
-// Keep the pool longer than its calls; only calls whose loop has stopped for good may be left. The
-// pool puts the connections into libpq's nonblocking mode, see postgres_transaction.
+// Keep the pool longer than its calls; only calls whose loop has stopped for good may be left.
 //
 // Callers get a connection in the order in which they ask. A caller that has had a connection and
 // needs one again (to repeat its transaction, to keep a final failure, to find out what became of a
 // COMMIT) goes first.
 class postgres_pool {
 public:
-    // `make_waiter` is called once for each connection and once more, for the time limits. These
-    // waiters must not call `then` inside wait(). Throws std::invalid_argument if `connections` is
-    // empty.
+    // For callers that block, on threads of their own. Throws std::invalid_argument if
+    // `connections` is empty.
+    explicit postgres_pool(const std::vector<pg_conn*>& connections,
+                           const postgres_pool_options& options = {});
+    // For callers that do not block. `make_waiter` is called once for each connection and once
+    // more, for the time limits; asio_waiters is one. These waiters must not call `then` inside
+    // wait(). The pool puts the connections into libpq's nonblocking mode, see
+    // postgres_transaction.
     postgres_pool(const std::vector<pg_conn*>& connections,
                   const std::function<std::unique_ptr<socket_waiter>()>& make_waiter,
-                  postgres_pool_options options = {});
+                  const postgres_pool_options& options = {});
     postgres_pool(const postgres_pool&) = delete;
     postgres_pool& operator=(const postgres_pool&) = delete;
     ~postgres_pool();
 
-    // For one call: `engine.async_transact<order>(pool.transaction(), request, work)`.
+    // For one call: `engine.transact<order>(pool.transaction(), request, work)`.
     [[nodiscard]] postgres_pool_transaction transaction();
 
-    struct counted {
-        std::uint64_t handed_over = 0; // transactions whose beginning travelled with another's end
-        std::uint64_t timed_out = 0;   // callers who waited for too long
-        std::uint64_t refused = 0;     // callers who found too many waiting
-        std::size_t waiting = 0;       // now
-        std::size_t free = 0;          // connections, now
-    };
-    [[nodiscard]] counted count() const;
+    [[nodiscard]] pool_counts count() const;
 
 private:
-    std::shared_ptr<postgres::pool_core> core_; // shared with the calls that are under way
+    std::shared_ptr<sql::pool> in_; // shared with the calls that are under way
 };
 
 } // namespace semel

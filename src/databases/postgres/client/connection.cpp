@@ -42,21 +42,6 @@ std::string_view state_in(std::string_view message) {
     return {};
 }
 
-// A transaction that had failed before is rolled back by COMMIT, without an error.
-void note_end(connection::collection& in) {
-    const std::string_view tag = in.got.back().tag();
-    if (tag != "COMMIT" && tag != "ROLLBACK") return;
-    in.ended_at = in.answers;
-    in.kept_by_then = in.got.size();
-    in.committed = tag == "COMMIT";
-    in.error_behind.reset();
-}
-
-void note_error(connection::collection& in, const native_failure& why) {
-    if (!in.error) in.error = why;
-    if (!in.error_behind) in.error_behind = why;
-}
-
 } // namespace
 
 // ---- rows ---------------------------------------------------------------------------------------
@@ -262,7 +247,7 @@ result<rows> connection::query(const std::string& sql, local_time deadline) {
 }
 
 result<std::vector<rows>> connection::collect(mode how, local_time deadline) {
-    collection all{.how = how};
+    collection all{how};
     while (true) {
         if (auto end = take(all)) return *std::move(end);
         if (!wait_for(it_, all.wanted, deadline)) return too_late(all);
@@ -300,61 +285,53 @@ std::optional<result<std::vector<rows>>> connection::add(collection& to, rows on
         return std::nullopt;
     }
     if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
-        last_failure_.of_work = to.not_done > sent_;
+        last_failure_.of_work = to.answers.of_work(sent_);
         return stuck_in_copy(status == PGRES_COPY_IN ? effect::none : effect::unknown);
     }
-    ++to.answers;
     if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
         if (to.got.empty()) to.got.reserve(sent_);
+        to.answers.add_done(one.tag());
         to.got.push_back(std::move(one));
-        note_end(to);
     } else if (status == PGRES_FATAL_ERROR) {
-        note_error(to, {.state = field(one.native(), PG_DIAG_SQLSTATE),
-                        .message = PQresultErrorMessage(one.native()),
-                        .constraint = field(one.native(), PG_DIAG_CONSTRAINT_NAME)});
+        to.answers.add_failed({.state = field(one.native(), PG_DIAG_SQLSTATE),
+                               .message = PQresultErrorMessage(one.native()),
+                               .constraint = field(one.native(), PG_DIAG_CONSTRAINT_NAME)});
     } else if (status == PGRES_PIPELINE_ABORTED) {
-        // The owner has read what failed, and gone on.
-        note_error(to, {.state = "25P02", .message = "a statement before has failed"});
+        to.answers.add_skipped();
     }
-    if (to.error) ++to.not_done;
     return std::nullopt;
 }
 
 result<std::vector<rows>> connection::finish(collection& from) {
-    const bool ended = from.ended_at > 0 && from.ended_at + from.behind == from.answers;
-    if (ended && from.behind > 0) split(from);
-    if (!from.error || (ended && from.committed)) return std::move(from.got);
-    // The server has gone on to the end after the error: the transaction is rolled back.
-    return failed(from, ending::rolled_back);
-}
-
-failure connection::failed(collection& from, ending how) {
-    last_failure_ = *std::move(from.error);
-    last_failure_.of_work = from.not_done > sent_;
-    last_failure_.of_last = how == ending::rolled_back && from.not_done == from.behind + 1;
-    return failure_of(last_failure_, how);
-}
-
-// Results after the end belong to the next transaction, and so does an error.
-void connection::split(collection& from) {
-    const auto first = from.got.begin() + static_cast<std::ptrdiff_t>(from.kept_by_then);
-    if (from.error_behind) {
-        from.further = failure_of(*from.error_behind, ending::rolled_back);
-        if (from.not_done <= from.behind) from.error.reset();
-    } else {
+    auto meant = from.answers.at_end(sent_);
+    const auto first = from.got.begin() + static_cast<std::ptrdiff_t>(meant.kept);
+    if (meant.next_why) {
+        from.further_why = *std::move(meant.next_why);
+        from.further = failure_of(from.further_why, ending::rolled_back);
+    } else if (meant.next_began) {
         from.further =
             std::vector<rows>{std::move_iterator{first}, std::move_iterator{from.got.end()}};
     }
     from.got.erase(first, from.got.end());
+    // After an error the server has gone on to the end: the transaction is rolled back.
+    if (meant.why) return failed(*std::move(meant.why), ending::rolled_back);
+    return std::move(from.got);
 }
 
-failure connection::too_late(collection& so_far) {
-    if (!so_far.error) so_far.error = {.state = "57014", .message = "no answer by the deadline"};
-    return give_up(failed(so_far, ending::unknown));
+failure connection::failed(native_failure why, ending how) {
+    last_failure_ = std::move(why);
+    return failure_of(last_failure_, how);
 }
 
-failure connection::lost_with(collection& so_far) {
-    return give_up(so_far.error ? failed(so_far, ending::unknown) : libpq_failure(ending::unknown));
+failure connection::too_late(const collection& so_far) {
+    auto why = so_far.answers.cut_off(sent_);
+    if (!why) why = {.state = "57014", .message = "no answer by the deadline"};
+    return give_up(failed(*std::move(why), ending::unknown));
+}
+
+failure connection::lost_with(const collection& so_far) {
+    auto why = so_far.answers.cut_off(sent_);
+    return give_up(why ? failed(*std::move(why), ending::unknown) : libpq_failure(ending::unknown));
 }
 
 // libpq gives it again and again, and has no way out of it in a pipeline. Where the server waits

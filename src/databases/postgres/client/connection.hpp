@@ -12,6 +12,7 @@
 #include "base/home_process.hpp"
 #include "databases/postgres/client/binary.hpp"
 #include "databases/postgres/client/errors.hpp"
+#include "databases/postgres/client/pipeline_answers.hpp"
 #include "databases/postgres/client/target.hpp"
 #include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
@@ -91,24 +92,18 @@ public:
     // socket is ready for what take() wants.
     enum class mode { plain, pipeline };
     using interest = socket_waiter::interest;
-    // What has come so far.
+    // What has come so far. `behind`: how many of the calls belong to the next transaction.
     struct collection {
-        mode how;
+        explicit collection(mode of, std::size_t behind = 0) : how(of), answers(behind) {}
+
+        const mode how;
+        pipeline_answers answers;
+        std::vector<rows> got = {};
         interest wanted = interest::read;
         bool waited = false; // for what is wanted
-        std::vector<rows> got = {};
-        std::size_t behind = 0; // of the calls, how many stand behind a COMMIT
-        std::size_t answers = 0;
-        std::optional<native_failure> error = {}; // the first one
-        std::size_t not_done = 0;                 // statements, from the one that failed on
-        // The last answer that ended a transaction: its place, counted from 1, and how many of them
-        // brought rows, up to it; and the first error behind it.
-        std::size_t ended_at = 0;
-        std::size_t kept_by_then = 0;
-        bool committed = false;
-        std::optional<native_failure> error_behind = {};
-        // What the calls behind the COMMIT gave, if the server came to them.
+        // What the calls of the next transaction gave, if the server came to them.
         std::optional<result<std::vector<rows>>> further = {};
+        native_failure further_why = {};
     };
     [[nodiscard]] result<void> send(std::span<const call> calls);
     [[nodiscard]] result<void> send(std::span<const preparation> all);
@@ -116,7 +111,7 @@ public:
     [[nodiscard]] result<void> send_sync(ending unless_sent); // ends what the owner has queued
     // Nothing: there is more to come.
     [[nodiscard]] std::optional<result<std::vector<rows>>> take(collection& to);
-    [[nodiscard]] failure too_late(collection& so_far); // the rest is not waited for
+    [[nodiscard]] failure too_late(const collection& so_far); // the rest is not waited for
 
     [[nodiscard]] bool lost() const { return lost_; }
     [[nodiscard]] int server_version() const; // 150018 is 15.18
@@ -129,15 +124,14 @@ private:
     [[nodiscard]] result<std::vector<rows>> collect(mode how, local_time deadline);
     [[nodiscard]] std::optional<result<std::vector<rows>>> add(collection& to, rows one);
     [[nodiscard]] result<std::vector<rows>> finish(collection& from);
-    void split(collection& from);
-    [[nodiscard]] failure lost_with(collection& so_far);
+    [[nodiscard]] failure lost_with(const collection& so_far);
     [[nodiscard]] bool went_away_while_idle();
     [[nodiscard]] result<void> enter_pipeline();
     [[nodiscard]] result<void> queue(std::span<const call> calls);
     [[nodiscard]] failure stuck_in_copy(effect possible);
     [[nodiscard]] failure give_up(failure why);
     void expect(std::size_t calls);
-    [[nodiscard]] failure failed(collection& from, ending how);
+    [[nodiscard]] failure failed(native_failure why, ending how);
     [[nodiscard]] failure libpq_failure(ending how) const;
     [[nodiscard]] failure cannot_connect() const;
 

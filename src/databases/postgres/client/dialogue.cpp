@@ -4,8 +4,6 @@
 
 #include <array>
 
-#include "semel/base/result.hpp"
-
 namespace semel::postgres {
 
 namespace {
@@ -40,8 +38,9 @@ void dialogue::do_not_block() {
 
 task<result<std::vector<rows>>> dialogue::pipeline(std::span<const call> calls, succession* next) {
     using answers = result<std::vector<rows>>;
-    SEMEL_ASSERT(next == nullptr || waits_ != nullptr);
-    if (waits_ == nullptr) return task<answers>{on_->pipeline(calls, no_deadline)};
+    if (waits_ == nullptr && next == nullptr) {
+        return task<answers>{on_->pipeline(calls, no_deadline)};
+    }
     do_not_block();
     // Prepare the wait first: without memory for it, nothing must be sent.
     auto answer = collect(connection::mode::pipeline, no_deadline, next);
@@ -56,7 +55,7 @@ task<result<std::vector<rows>>> dialogue::pipeline(std::span<const call> calls, 
 
 task<result<std::vector<rows>>> dialogue::collect(connection::mode how, local_time deadline,
                                                   succession* next) {
-    connection::collection all{.how = how, .behind = next == nullptr ? 0 : next->calls};
+    connection::collection all{how, next == nullptr ? 0 : next->calls};
     while (true) {
         auto end = on_->take(all);
         if (end) {
@@ -64,7 +63,7 @@ task<result<std::vector<rows>>> dialogue::collect(connection::mode how, local_ti
             if (on_->lost()) forget();
             if (next != nullptr) {
                 next->got = std::move(all.further);
-                next->why = std::move(all.error_behind).value_or(native_failure{});
+                next->why = std::move(all.further_why);
             }
             co_return *std::move(end);
         }

@@ -34,8 +34,8 @@ public:
         : handle_(handle), waits_(waits), on_(connection::borrow(handle)) {}
 
     // As those of `connection`. A pipeline is sent at once, not when it is awaited; after that the
-    // calls are not needed any more. With `next` (only for callers that do not block) the last
-    // calls belong to another transaction, and so do their results.
+    // calls are not needed any more. With `next` the last calls, and their results, belong to
+    // another transaction.
     [[nodiscard]] task<result<std::vector<rows>>> pipeline(std::span<const call> calls,
                                                            succession* next = nullptr);
     [[nodiscard]] task<result<rows>> query(std::string sql, local_time deadline = no_deadline);

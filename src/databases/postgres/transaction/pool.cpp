@@ -1,292 +1,120 @@
-#include "databases/postgres/transaction/pool.hpp"
+#include <memory>
+#include <utility>
 
-#include <algorithm>
-#include <stdexcept>
+#include "databases/postgres/transaction/caller_transaction.hpp"
+#include "semel/databases/postgres/transaction.hpp"
+#include "sql/pooled_transaction.hpp"
 
-#include "databases/postgres/transaction/pooled_transaction.hpp"
-#include "databases/postgres/transaction/transaction_failures.hpp"
+namespace semel {
 
-namespace semel::postgres {
+namespace postgres {
 
 namespace {
 
-resumption taken(pool_caller& from) {
-    resumption then = *std::move(from.go_on);
-    from.go_on.reset();
-    return then;
-}
-
-// The call may be gone when this returns.
-void go_on(pool_caller& who) {
-    taken(who)();
-}
-
-// Ends the call together with its loop, if the loop never runs it.
-struct on_its_way {
-    explicit on_its_way(pool_caller& caller) : who(&caller) {}
-    on_its_way(const on_its_way&) = delete;
-    on_its_way& operator=(const on_its_way&) = delete;
-    ~on_its_way() {
-        if (who != nullptr) static_cast<void>(taken(*who));
+struct member final : sql::pool_member {
+    member(pg_conn* connection, std::unique_ptr<socket_waiter> waiter,
+           const postgres_pool_options& options)
+        : pool_member(std::move(waiter)),
+          transaction(connection, waits.get(), options.transaction) {
+        transaction.session().keep_connected(options.on_reconnect);
     }
-    pool_caller* who;
+    [[nodiscard]] transaction_port& port() override { return transaction; }
+    [[nodiscard]] bool lost() const override { return transaction.session().lost(); }
+    [[nodiscard]] std::string_view looked_in() const override {
+        return transaction.session().looked_in();
+    }
+
+    caller_transaction transaction;
 };
 
-void go_on_from(socket_waiter& loop, pool_caller& who) {
-    const auto held = std::make_shared<on_its_way>(who); // with the loop
-    try {
-        loop.wait({}, socket_waiter::interest::time, local_clock::now(),
-                  [held](socket_waiter::woken) { go_on(*std::exchange(held->who, nullptr)); });
-    } catch (...) {
-        held->who = nullptr;
-        throw;
+// The end of one transaction travels with the beginning of the next.
+class pooled_transaction final : public sql::pooled_transaction {
+public:
+    using sql::pooled_transaction::pooled_transaction;
+
+    done commit() override;
+    done rollback() override;
+
+private:
+    [[nodiscard]] caller_transaction& here() { return static_cast<member*>(at())->transaction; }
+    done make_way_for(sql::pool_successor& next);
+};
+
+transaction_port::done pooled_transaction::commit() {
+    sql::pool_successor next{in()};
+    if (!next) {
+        auto done = co_await sql::pooled_transaction::commit();
+        co_return done;
     }
+    auto done = co_await here().ending().commit(&next.id());
+    if (here().entered()) static_cast<void>(co_await make_way_for(next));
+    co_return done;
 }
 
-// Resumes the call from the loop. Otherwise lost connections, one after the other, would be handed
-// on in ever deeper recursion.
-void give(pool_member& what, pool_caller& to) noexcept {
-    to.given = &what;
-    try {
-        go_on_from(*what.waits, to);
-    } catch (...) { // there is no memory left
-        go_on(to);
+transaction_port::done pooled_transaction::rollback() {
+    if (at() != nullptr && !stays() && here().ending().only_rolls_back()) {
+        sql::pool_successor next{in()};
+        if (next) static_cast<void>(co_await here().ending().roll_back_before(next.id()));
+        if (here().entered()) static_cast<void>(co_await make_way_for(next));
     }
+    auto back = co_await sql::pooled_transaction::rollback();
+    co_return back;
 }
 
-local_time end_of(duration wait) {
-    const auto now = local_clock::now();
-    return wait < local_time::max() - now ? now + wait : local_time::max();
+// The connection is in the next one's transaction.
+transaction_port::done pooled_transaction::make_way_for(sql::pool_successor& next) {
+    sql::pool_member& what = *at();
+    pass_on();
+    if (next.take(what)) co_return result<void>{};
+    take_again(what);
+    static_cast<void>(co_await what.port().rollback());
+    give_back();
+    co_return result<void>{};
 }
 
-void tell_too_late(pool_caller& who) {
-    who.why = failure{.code = errc::timed_out, .possible = effect::none};
-    try {
-        who.why->detail = "postgres: no connection of the pool was free in time";
-    } catch (...) { // there is no memory left for a text
+using make_waiter = std::function<std::unique_ptr<socket_waiter>()>;
+
+std::shared_ptr<sql::pool> share(const std::vector<pg_conn*>& connections, const make_waiter& make,
+                                 const postgres_pool_options& options) {
+    std::vector<std::unique_ptr<sql::pool_member>> members;
+    for (pg_conn* const one : connections) {
+        members.push_back(std::make_unique<member>(one, make ? make() : nullptr, options));
     }
-    go_on(who);
+    return std::make_shared<sql::pool>(
+        std::move(members), make ? make() : nullptr,
+        sql::pool_limits{.driver = "postgres",
+                         .table_prefix = options.transaction.table_prefix,
+                         .wait_max = options.wait_max,
+                         .waiting_max = options.waiting_max});
 }
 
 } // namespace
 
-// ---- the line -----------------------------------------------------------------------------------
+} // namespace postgres
 
-void pool_line::link(pool_caller* before, pool_caller& who, pool_caller* behind) {
-    who.before = before;
-    who.behind = behind;
-    (before == nullptr ? first_ : before->behind) = &who;
-    (behind == nullptr ? last_ : behind->before) = &who;
-    ++size_;
-}
-
-void pool_line::add(pool_caller& who) {
-    link(last_, who, nullptr);
-}
-
-void pool_line::add_first(pool_caller& who) {
-    link(nullptr, who, first_);
-}
-
-void pool_line::remove(pool_caller& who) {
-    (who.before == nullptr ? first_ : who.before->behind) = who.behind;
-    (who.behind == nullptr ? last_ : who.behind->before) = who.before;
-    --size_;
-}
-
-pool_caller* pool_line::first_who_stays() const {
-    pool_caller* at = first_;
-    while (at != nullptr && at->travels != nullptr) at = at->behind;
-    return at;
-}
-
-// ---- turns --------------------------------------------------------------------------------------
-
-pool_core::pool_core(const std::vector<pg_conn*>& connections,
-                     const std::function<std::unique_ptr<socket_waiter>()>& make_waiter,
-                     postgres_pool_options options)
-    : options_(std::move(options)), time_(make_waiter()) {
-    if (connections.empty()) throw std::invalid_argument{"a pool needs a connection"};
-    free_.reserve(connections.size());
-    for (pg_conn* const one : connections) {
-        members_.push_back(std::make_unique<pool_member>(one, make_waiter(), options_));
-        free_.push_back(members_.back().get());
-    }
-}
-
-// Takes the connection that was used last, because the server's caches of it are warm.
-bool pool_core::take_free(pool_caller& for_whom) {
-    if (free_.empty()) return false;
-    for_whom.given = free_.back();
-    free_.pop_back();
-    return true;
-}
-
-bool pool_core::take(pool_caller& for_whom) {
-    if (home_.left()) {
-        for_whom.why = opened_before_fork("postgres: the pool");
-        return true;
-    }
-    const std::lock_guard lock{mutex_};
-    return take_free(for_whom);
-}
-
-void pool_core::wait(pool_caller& who, resumption then) {
-    {
-        const std::lock_guard lock{mutex_};
-        if (take_free(who)) {
-            // A connection has become free meanwhile.
-        } else if (!who.had_one && line_.size() >= options_.waiting_max) {
-            ++counted_.refused;
-            who.why = refused(errc::overloaded, "too many callers wait for a connection already");
-        } else {
-            who.until = end_of(options_.wait_max);
-            who.go_on.emplace(std::move(then));
-            who.had_one ? line_.add_first(who) : line_.add(who);
-            watch_time();
-            return;
-        }
-    }
-    then();
-}
-
-pool_caller* pool_core::leave_line(pool_caller* who) {
-    if (who == nullptr) return nullptr;
-    line_.remove(*who);
-    if (who->travels != nullptr) std::exchange(who->travels, nullptr)->who_ = nullptr;
-    return who;
-}
-
-void pool_core::give_back(pool_member& what) noexcept {
-    pool_caller* next = nullptr;
-    {
-        const std::lock_guard lock{mutex_};
-        next = leave_line(line_.first_who_stays());
-        if (next == nullptr) {
-            free_.push_back(&what);
-            // The loop must not run on for a time limit on which no call depends.
-            if (watched_ && !stopped_ && free_.size() == members_.size()) time_->forget();
-        }
-    }
-    if (next != nullptr) give(what, *next);
-}
-
-void pool_core::stop() {
-    if (home_.left()) return;
-    const auto next = [this] {
-        const std::lock_guard lock{mutex_};
-        stopped_ = true;
-        return leave_line(line_.first());
-    };
-    while (pool_caller* const who = next()) static_cast<void>(taken(*who));
-}
-
-// ---- those who travel ---------------------------------------------------------------------------
-
-pool_successor::pool_successor(pool_core& in) : in_(in) {
-    const std::lock_guard lock{in_.mutex_};
-    pool_caller* const first = in_.line_.first_who_stays();
-    if (first == nullptr) return;
-    id_ = *first->id;
-    who_ = first;
-    who_->travels = this;
-}
-
-bool pool_successor::take(pool_member& what) {
-    pool_caller* who = nullptr;
-    {
-        const std::lock_guard lock{in_.mutex_};
-        who = in_.leave_line(who_);
-        if (who != nullptr) ++in_.counted_.handed_over;
-    }
-    if (who == nullptr) return false;
-    who->given = &what;
-    go_on(*who);
-    return true;
-}
-
-// The call keeps its place in the line, unless a connection has become free meanwhile.
-pool_successor::~pool_successor() {
-    pool_caller* who = nullptr;
-    {
-        const std::lock_guard lock{in_.mutex_};
-        if (who_ == nullptr) return;
-        who_->travels = nullptr;
-        if (!in_.take_free(*who_)) return;
-        who = in_.leave_line(who_);
-    }
-    give(*who->given, *who);
-}
-
-// ---- the time -----------------------------------------------------------------------------------
-
-void pool_core::watch_time() noexcept {
-    if (watched_ || line_.first() == nullptr) return;
-    local_time first = local_time::max();
-    for (const pool_caller* one = line_.first(); one != nullptr; one = one->behind) {
-        first = std::min(first, one->until);
-    }
-    try {
-        time_->wait({}, socket_waiter::interest::time, first,
-                    [pool = weak_from_this()](socket_waiter::woken) {
-                        if (const auto self = pool.lock()) self->expire();
-                    });
-        watched_ = true;
-    } catch (...) { // there is no memory left: the next call tries again
-    }
-}
-
-void pool_core::expire() {
-    pool_line late;
-    {
-        const std::lock_guard lock{mutex_};
-        watched_ = false;
-        const auto now = local_clock::now();
-        for (pool_caller* one = line_.first(); one != nullptr;) {
-            pool_caller* const behind = one->behind;
-            if (one->until <= now) late.add(*leave_line(one));
-            one = behind;
-        }
-        counted_.timed_out += late.size();
-        watch_time();
-    }
-    while (pool_caller* const who = late.first()) {
-        late.remove(*who);
-        tell_too_late(*who);
-    }
-}
-
-postgres_pool::counted pool_core::count() const {
-    const std::lock_guard lock{mutex_};
-    auto now = counted_;
-    now.waiting = line_.size();
-    now.free = free_.size();
-    return now;
-}
-
-} // namespace semel::postgres
-
-namespace semel {
+postgres_pool::postgres_pool(const std::vector<pg_conn*>& connections,
+                             const postgres_pool_options& options)
+    : in_(postgres::share(connections, {}, options)) {}
 
 postgres_pool::postgres_pool(const std::vector<pg_conn*>& connections,
                              const std::function<std::unique_ptr<socket_waiter>()>& make_waiter,
-                             postgres_pool_options options)
-    : core_(std::make_shared<postgres::pool_core>(connections, make_waiter, std::move(options))) {}
+                             const postgres_pool_options& options)
+    : in_(postgres::share(connections, make_waiter, options)) {}
 
 // A call that still waits has lost its loop. Otherwise it would have an answer.
 postgres_pool::~postgres_pool() {
-    core_->stop();
+    in_->stop();
 }
 
 postgres_pool_transaction postgres_pool::transaction() {
-    return postgres_pool_transaction{core_};
+    return postgres_pool_transaction{in_};
 }
 
-postgres_pool_transaction::postgres_pool_transaction(std::shared_ptr<postgres::pool_core> pool)
-    : transaction(std::make_unique<postgres::pooled_transaction>(std::move(pool))) {}
-
-postgres_pool::counted postgres_pool::count() const {
-    return core_->count();
+pool_counts postgres_pool::count() const {
+    return in_->count();
 }
+
+postgres_pool_transaction::postgres_pool_transaction(std::shared_ptr<sql::pool> in)
+    : transaction(std::make_unique<postgres::pooled_transaction>(std::move(in))) {}
 
 } // namespace semel

@@ -7,11 +7,11 @@
 namespace semel::postgres {
 
 failure refused(errc code, std::string detail) {
-    return {.code = code, .possible = effect::none, .detail = "postgres: " + std::move(detail)};
+    return says.of(code, std::move(detail));
 }
 
 failure broken(std::string detail) {
-    return refused(errc::transaction_broken, std::move(detail));
+    return says.broken(std::move(detail));
 }
 
 result<void> check_isolation(std::string_view level) {

@@ -6,12 +6,12 @@
 
 #include "databases/postgres/client/errors.hpp"
 #include "semel/base/result.hpp"
+#include "sql/held_keys.hpp"
 
 namespace semel::postgres {
 
+inline constexpr sql::refusals says{"postgres"};
 [[nodiscard]] failure refused(errc code, std::string detail);
-
-// The work has not left the transaction as it found it.
 [[nodiscard]] failure broken(std::string detail);
 
 // errc::unsupported unless a look-up in it sees what others have committed.

@@ -2,11 +2,9 @@
 
 #include <sqlite3.h>
 
-#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "databases/sqlite/client/connection.hpp"
 #include "databases/sqlite/client/schema.hpp"
@@ -14,6 +12,7 @@
 #include "databases/sqlite/store/record_rows.hpp"
 #include "databases/sqlite/store/statements.hpp"
 #include "semel/base/result.hpp"
+#include "sql/held_keys.hpp"
 #include "transaction/transaction_port.hpp"
 
 namespace semel {
@@ -22,13 +21,7 @@ namespace {
 
 using sqlite::query;
 
-failure refused(errc code, std::string detail) {
-    return {.code = code, .possible = effect::none, .detail = "sqlite: " + std::move(detail)};
-}
-
-failure broken(std::string detail) {
-    return refused(errc::transaction_broken, std::move(detail));
-}
+constexpr sql::refusals says{"sqlite"};
 
 result<std::string> ask(sqlite::connection& on, std::string_view sql) {
     auto made = on.prepare(sql);
@@ -102,7 +95,6 @@ private:
     result<void> check_work_left(const held_key& key);
     result<void> check_settings();
     result<void> retry(const std::string& sql, duration patience);
-    [[nodiscard]] std::optional<held_key> take_held(const record_id& id);
     result<void> write(const held_key& key, const record& after, std::uint64_t seen_fence);
 
     const home_process home_;
@@ -110,7 +102,7 @@ private:
     sqlite3* const db_;
     const std::unique_ptr<sqlite::connection> on_;
     std::unique_ptr<sqlite::record_rows> rows_;
-    std::vector<held_key> held_;
+    sql::held_keys<held_key> held_;
 };
 
 // ---- the way in ---------------------------------------------------------------------------------
@@ -119,15 +111,14 @@ result<void> transaction_on_file::prepare() {
     if (auto sound = check_settings(); !sound) return sound;
     if (rows_ != nullptr) return {};
     if (!sqlite::valid_prefix(options_.table_prefix)) {
-        return refused(errc::invalid_argument,
-                       "'" + options_.table_prefix + "' is not a table prefix");
+        return says.no_prefix(options_.table_prefix);
     }
     const char* const file = sqlite3_db_filename(db_, "main");
     if (auto own = sqlite::check_not_inherited(file == nullptr ? "" : file); !own) return own;
     const auto version = sqlite::schema_version(*on_, options_.table_prefix);
     if (!version) return version.error();
     if (*version == 0) {
-        return refused(errc::schema_missing, "the tables are not in this file; open it once as a "
+        return says.of(errc::schema_missing, "the tables are not in this file; open it once as a "
                                              "store, or run `semel migrate`");
     }
     auto rows = sqlite::record_rows::prepare(*on_, sqlite::statement_texts{options_.table_prefix});
@@ -141,21 +132,21 @@ result<void> transaction_on_file::check_settings() {
     const auto synchronous = ask(*on_, "PRAGMA main.synchronous");
     if (!synchronous) return synchronous.error();
     if (*synchronous < "2") {
-        return refused(errc::unsupported,
+        return says.of(errc::unsupported,
                        "synchronous is below FULL: a commit could be lost; set PRAGMA "
                        "synchronous=FULL");
     }
     const auto journal = ask(*on_, "PRAGMA main.journal_mode");
     if (!journal) return journal.error();
     if (*journal == "off" || *journal == "memory") {
-        return refused(errc::unsupported, "journal_mode is '" + *journal +
+        return says.of(errc::unsupported, "journal_mode is '" + *journal +
                                               "': a crash could leave half a transaction; use WAL");
     }
     const auto attached =
         ask(*on_, "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')");
     if (!attached) return attached.error();
     if (attached->empty()) return {};
-    return refused(errc::unsupported, "'" + *attached +
+    return says.of(errc::unsupported, "'" + *attached +
                                           "' is attached: a commit over several files is not "
                                           "atomic; use a connection of its own");
 }
@@ -175,16 +166,15 @@ result<void> transaction_on_file::retry(const std::string& sql, duration patienc
 result<void> transaction_on_file::start(on_locked locked) {
     if (home_.left()) return opened_before_fork("sqlite: the connection");
     if (open()) {
-        return refused(errc::invalid_argument, "the connection is in a transaction already; end "
-                                               "it, or use execute_in");
+        return says.in_transaction();
     }
     if (auto prepared = prepare(); !prepared) return prepared;
-    held_.clear();
+    held_.begin();
     const no_lock_timeout quick{*on_};
     const bool waits = locked == on_locked::wait;
     auto begun = retry("BEGIN IMMEDIATE", waits ? options_.lock_wait : options_.lock_answer);
     if (!begun && !waits && begun.error().code == errc::timed_out) {
-        return refused(errc::conflict, "another transaction is open on the file");
+        return says.of(errc::conflict, "another transaction is open on the file");
     }
     return begun;
 }
@@ -192,8 +182,7 @@ result<void> transaction_on_file::start(on_locked locked) {
 result<void> transaction_on_file::enter() {
     if (home_.left()) return opened_before_fork("sqlite: the connection");
     if (open()) return prepare();
-    return refused(errc::invalid_argument,
-                   "the connection is in no transaction; begin one, or use transact");
+    return says.in_no_transaction();
 }
 
 // A transaction that has only read becomes a writing one, without writing.
@@ -203,7 +192,7 @@ result<void> transaction_on_file::promote() {
         "UPDATE semel_meta SET value = value WHERE name = ''", options_.table_prefix));
     if (done || done.error().code != errc::timed_out) return done;
     // Another transaction writes now, so what was read here is out of date.
-    return refused(errc::conflict, "another transaction is writing; roll back and start with BEGIN "
+    return says.of(errc::conflict, "another transaction is writing; roll back and start with BEGIN "
                                    "IMMEDIATE");
 }
 
@@ -211,7 +200,7 @@ result<void> transaction_on_file::promote() {
 
 result<void> transaction_on_file::look(const record_id& id, locked_record& to) {
     static std::atomic<std::uint64_t> serial = 0;
-    if (!open()) return broken("the transaction is over before its record was read");
+    if (!open()) return says.broken("the transaction is over before its record was read");
     if (auto writing = promote(); !writing) return writing;
     const std::string name = "semel_" + std::to_string(++serial);
     held_key key{.id = id, .outer = name, .inner = name + "_in"};
@@ -225,14 +214,14 @@ result<void> transaction_on_file::look(const record_id& id, locked_record& to) {
     if (!floor) return floor.error();
     to = {.stored = {}, .at = {.now = sqlite::wall_clock(), .fence_floor = *floor}};
     if (*row) to.stored = std::move((*row)->it);
-    held_.push_back(std::move(key));
+    held_.add(std::move(key));
     return {};
 }
 
 result<void> transaction_on_file::put(const record_id& id, const record& after,
                                       std::uint64_t seen_fence) {
-    const auto key = take_held(id);
-    if (!key) return broken("the record was not locked in this transaction");
+    const auto key = held_.take(id);
+    if (!key) return says.not_locked();
     auto left = check_work_left(*key);
     auto done = left ? write(*key, after, seen_fence) : std::move(left);
     // Even a caller who commits all the same commits no effect without its record.
@@ -242,27 +231,18 @@ result<void> transaction_on_file::put(const record_id& id, const record& after,
 }
 
 result<void> transaction_on_file::check_work_left(const held_key& key) {
-    const failure ended = broken("the work has ended or rolled back the transaction it ran in");
+    const failure ended =
+        says.broken("the work has ended or rolled back the transaction it ran in");
     if (!open()) return ended;
     const auto there = on_->execute("RELEASE " + key.inner);
     if (there) return {};
     if (there.error().code != errc::timed_out) return ended;
-    return broken("a statement of the work is not finished; sqlite3_reset or finalize it");
-}
-
-// With all that was locked after it: calls nest.
-std::optional<transaction_on_file::held_key> transaction_on_file::take_held(const record_id& id) {
-    const auto at = std::find_if(held_.rbegin(), held_.rend(),
-                                 [&](const held_key& one) { return one.id == id; });
-    if (at == held_.rend()) return std::nullopt;
-    held_key key = std::move(*at);
-    held_.erase(std::next(at).base(), held_.end());
-    return key;
+    return says.broken("a statement of the work is not finished; sqlite3_reset or finalize it");
 }
 
 // Its savepoint is gone already if the work has ended the transaction.
 void transaction_on_file::leave(const record_id& id) {
-    const auto key = take_held(id);
+    const auto key = held_.take(id);
     if (key && open()) static_cast<void>(on_->execute("RELEASE " + key->outer));
 }
 
@@ -271,7 +251,7 @@ result<void> transaction_on_file::write(const held_key& key, const record& after
     const auto now = rows_->load(key.id);
     if (!now) return now.error();
     const std::uint64_t fence = *now ? (*now)->it.holder.fence : 0;
-    if (fence != seen_fence) return broken("the work has changed its own record");
+    if (fence != seen_fence) return says.broken("the work has changed its own record");
     if (*now) return rows_->save(**now, after);
     const auto inserted = rows_->insert(key.id, after);
     if (!inserted) return inserted.error();
@@ -281,8 +261,8 @@ result<void> transaction_on_file::write(const held_key& key, const record& after
 // ---- the way out --------------------------------------------------------------------------------
 
 result<void> transaction_on_file::end() {
-    held_.clear();
-    if (!open()) return broken("the work has ended the transaction it ran in");
+    held_.end();
+    if (!open()) return says.broken("the work has ended the transaction it ran in");
     const local_time deadline = local_clock::now() + options_.lock_wait;
     while (true) {
         const int code = sqlite3_exec(db_, "COMMIT", nullptr, nullptr, nullptr);
@@ -299,7 +279,7 @@ result<void> transaction_on_file::end() {
 }
 
 transaction_port::done transaction_on_file::rollback() {
-    held_.clear();
+    held_.end();
     if (open()) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
     return ready();
 }

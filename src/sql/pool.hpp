@@ -1,38 +1,44 @@
 // Connections that many callers take turns on.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/home_process.hpp"
-#include "databases/postgres/transaction/caller_transaction.hpp"
+#include "semel/base/result.hpp"
 #include "semel/base/task.hpp"
-#include "semel/databases/postgres/transaction.hpp"
+#include "semel/core/record.hpp"
+#include "semel/transaction.hpp"
+#include "transaction/transaction_port.hpp"
 
-namespace semel::postgres {
+namespace semel::sql {
 
+// One connection of a pool. Drivers derive from it.
 struct pool_member {
-    pool_member(pg_conn* connection, std::unique_ptr<socket_waiter> waiter,
-                const postgres_pool_options& options)
-        : handle(connection),
-          waits(std::move(waiter)),
-          transaction(handle, waits.get(), options.transaction) {
-        transaction.keep_connected(options.made_anew);
-    }
-    pg_conn* const handle;
-    const std::unique_ptr<socket_waiter> waits;
-    caller_transaction transaction;
+    explicit pool_member(std::unique_ptr<socket_waiter> waiter) : waits(std::move(waiter)) {}
+    pool_member(const pool_member&) = delete;
+    pool_member& operator=(const pool_member&) = delete;
+    virtual ~pool_member() = default;
+
+    [[nodiscard]] virtual transaction_port& port() = 0;
+    [[nodiscard]] virtual bool lost() const = 0;
+    // Where the last look-up was, in the driver's words; "": it cannot differ.
+    [[nodiscard]] virtual std::string_view looked_in() const { return {}; }
+
+    const std::unique_ptr<socket_waiter> waits; // null: for callers that block
 };
 
 class pool_successor;
 
-// A call that waits for a connection. The call owns it and goes on when `go_on` is called.
+// A call that waits for a connection. The call owns it and goes on when it is woken.
 struct pool_caller {
     const record_id* id = nullptr; // the record of its way in (BEGIN, lock and look-up)
     bool had_one = false;          // earlier in the same call: it goes first
@@ -41,7 +47,10 @@ struct pool_caller {
 
     // Owned by the pool while the call waits.
     local_time until = {};
-    std::optional<resumption> go_on = {};
+    std::optional<resumption> go_on = {}; // of a call that does not block
+    std::condition_variable woken = {};   // of a call that blocks,
+    bool called = false;                  // and what it waits for
+    bool in_line = false;
     pool_successor* travels = nullptr; // not null: its way in has been sent with another's end
     pool_caller* before = nullptr;
     pool_caller* behind = nullptr;
@@ -65,37 +74,54 @@ private:
     std::size_t size_ = 0;
 };
 
+struct pool_limits {
+    const char* driver;
+    std::string table_prefix;
+    duration wait_max;
+    std::size_t waiting_max;
+};
+
 // Thread-safe. The pool calls no other code while it holds the lock. No call stays in the line
 // while a connection is free.
-class pool_core final : public std::enable_shared_from_this<pool_core> {
+class pool final : public std::enable_shared_from_this<pool> {
 public:
-    pool_core(const std::vector<pg_conn*>& connections,
-              const std::function<std::unique_ptr<socket_waiter>()>& make_waiter,
-              postgres_pool_options options);
+    // `time` waits for the time limits of calls that do not block; null: all calls block. Throws
+    // std::invalid_argument if there is no member.
+    pool(std::vector<std::unique_ptr<pool_member>> members, std::unique_ptr<socket_waiter> time,
+         pool_limits limits);
 
-    // A free connection, if there is one.
+    // Whether its calls block.
+    [[nodiscard]] bool blocks() const { return time_ == nullptr; }
+    // A free connection, or, for calls that block, any connection. False: the call has to wait().
     [[nodiscard]] bool take(pool_caller& for_whom);
     // Waits for a connection: `then` is called when it is there, perhaps before this returns.
     void wait(pool_caller& who, resumption then);
     void give_back(pool_member& what) noexcept;
     void stop(); // ends all waiting: the loop may end before the calls that are under way
 
-    [[nodiscard]] postgres_pool::counted count() const;
-    [[nodiscard]] std::string_view tables() const { return options_.transaction.table_prefix; }
+    [[nodiscard]] pool_counts count() const;
+    [[nodiscard]] const pool_limits& limits() const { return limits_; }
 
 private:
     friend class pool_successor;
 
-    [[nodiscard]] bool take_free(pool_caller& for_whom); // with the lock held, like the two below
+    // With the lock held.
+    enum class turn : std::uint8_t { over, in_line };
+    [[nodiscard]] bool take_free(pool_caller& for_whom);
+    [[nodiscard]] turn line_up(pool_caller& who);
     [[nodiscard]] pool_caller* leave_line(pool_caller* who);
     void watch_time() noexcept;
 
+    void wait_in_place(pool_caller& who, std::unique_lock<std::mutex> lock);
+    void wake(pool_caller& who);
+    void give(pool_member& what, pool_caller& to) noexcept;
+    void tell_too_late(pool_caller& who) const;
     void expire();
 
     const home_process home_;
-    const postgres_pool_options options_;
+    const pool_limits limits_;
     const std::unique_ptr<socket_waiter> time_;
-    std::vector<std::unique_ptr<pool_member>> members_;
+    const std::vector<std::unique_ptr<pool_member>> members_;
 
     mutable std::mutex mutex_;
     // Guarded by mutex_.
@@ -103,14 +129,14 @@ private:
     pool_line line_;
     bool watched_ = false; // time_ waits, at most until the first time limit in the line
     bool stopped_ = false;
-    postgres_pool::counted counted_;
+    pool_counts counted_;
 };
 
 // The call that has waited longest. Its way in travels with the end of another transaction. It
 // keeps its place in the line until it has the connection, and its time limit stays in force.
 class pool_successor {
 public:
-    explicit pool_successor(pool_core& in);
+    explicit pool_successor(pool& in);
     pool_successor(const pool_successor&) = delete;
     pool_successor& operator=(const pool_successor&) = delete;
     ~pool_successor();
@@ -122,10 +148,10 @@ public:
     [[nodiscard]] bool take(pool_member& what);
 
 private:
-    friend class pool_core;
-    pool_core& in_;
+    friend class pool;
+    pool& in_;
     std::optional<record_id> id_; // a copy: its caller may be gone before it was sent
     pool_caller* who_ = nullptr;  // guarded by the pool's lock
 };
 
-} // namespace semel::postgres
+} // namespace semel::sql
