@@ -45,6 +45,7 @@ public:
     // ---- for a pool
 
     [[nodiscard]] caller_session& session() { return session_; }
+    [[nodiscard]] const caller_session& session() const { return session_; }
     [[nodiscard]] caller_ending& ending() { return ending_; }
     // The connection is in the transaction of the caller that came next.
     [[nodiscard]] bool entered() const { return records_.entered(); }
