@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "databases/mysql/store/statements.hpp"
-#include "databases/mysql/transaction/transaction_texts.hpp"
 #include "semel/core/record.hpp"
 #include "workload.hpp"
 
@@ -14,11 +13,6 @@ namespace {
 
 constexpr owner_id owner{.high = 1, .low = 2};
 constexpr const char* database = "semel";
-
-// In a compound statement, as the driver asks.
-std::string require_that(const std::string& holds) {
-    return "IF (" + holds + ") IS NOT TRUE THEN SIGNAL SQLSTATE '45000';END IF;";
-}
 
 time_point wall_now() {
     return std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());
@@ -148,23 +142,33 @@ std::uint64_t mysql_statement::run() {
 bare_mysql::bare_mysql(unsigned port, std::string prefix)
     : on_(port),
       prefix_(std::move(prefix)),
+      holder_(mysql::owner_bytes(owner)),
       insert_(on_, insert_text(prefix_)),
       update_(on_, update_text(prefix_)),
       look_(on_, look_text(prefix_)),
       order_(on_, insert_order()) {}
 
+void bare_mysql::insert(std::uint64_t number) {
+    const std::string key = key_of(number);
+    const std::string content{content_of(key).as_string_view()};
+    const auto fence = static_cast<long long>(number);
+    insert_.bind(0, key).bind(1, fence).bind(2, holder_).bind(3, content);
+    require(insert_.run() == 1, "reference: a new key was not inserted");
+}
+
+void bare_mysql::complete(std::uint64_t number) {
+    const std::string key = key_of(number);
+    const auto fence = static_cast<long long>(number);
+    update_.bind(0, answer_body()).bind(1, key).bind(2, fence).bind(3, holder_);
+    require(update_.run() == 1, "reference: a claimed key was not completed");
+}
+
 std::size_t bare_mysql::run_first(std::uint64_t first, seconds most) {
     const stopwatch watch;
-    const std::string holder = mysql::owner_bytes(owner);
     std::size_t done = 0;
     for (; watch.elapsed() < most; ++done) {
-        const std::string key = key_of(first + done);
-        const std::string content{content_of(key).as_string_view()};
-        const auto fence = static_cast<long long>(first + done);
-        insert_.bind(0, key).bind(1, fence).bind(2, holder).bind(3, content);
-        require(insert_.run() == 1, "reference: a new key was not inserted");
-        update_.bind(0, answer_body()).bind(1, key).bind(2, fence).bind(3, holder);
-        require(update_.run() == 1, "reference: a claimed key was not completed");
+        insert(first + done);
+        complete(first + done);
     }
     return done;
 }
@@ -183,23 +187,14 @@ std::size_t bare_mysql::run_replays(std::size_t known, std::uint64_t seed, secon
 std::size_t bare_mysql::run_transactions(std::uint64_t first, seconds most) {
     const stopwatch watch;
     std::size_t done = 0;
-    for (; watch.elapsed() < most; ++done) transact(first + done);
+    for (; watch.elapsed() < most; ++done) {
+        on_.sql("BEGIN");
+        insert(first + done);
+        order_.run();
+        complete(first + done);
+        on_.sql("COMMIT");
+    }
     return done;
-}
-
-void bare_mysql::transact(std::uint64_t number) {
-    const mysql::transaction_texts texts{prefix_};
-    const record_id id = id_of(number);
-    on_.sql("BEGIN NOT ATOMIC " + require_that(texts.clock_goes()) +
-            texts.take_lock(id, std::chrono::seconds{10}, mysql_dialect::mariadb) +
-            ";SET autocommit=0;SET TRANSACTION ISOLATION LEVEL READ COMMITTED;START TRANSACTION "
-            "READ WRITE;SAVEPOINT bare_1;" +
-            texts.look(id) + ";END");
-    order_.run();
-    on_.sql("BEGIN NOT ATOMIC RELEASE SAVEPOINT bare_1;" +
-            require_that(texts.default_database_is(database)) +
-            texts.insert(id, finished(id, number)) + ";COMMIT;SET autocommit=1;" +
-            texts.release_lock(id, database) + ";END");
 }
 
 std::size_t bare_mysql::run_orders(seconds most) {

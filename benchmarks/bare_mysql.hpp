@@ -57,8 +57,8 @@ public:
     [[nodiscard]] std::size_t run_first(std::uint64_t first, seconds most);
     // Looks up keys with numbers below `known`.
     [[nodiscard]] std::size_t run_replays(std::size_t known, std::uint64_t seed, seconds most);
-    // What transact() sends, in the same shape: lock, begin and look-up in one, the order, then
-    // record, commit and unlock in one.
+    // What an application does by hand: begin, insert the record, the order, update the record,
+    // commit.
     [[nodiscard]] std::size_t run_transactions(std::uint64_t first, seconds most);
     // BEGIN, INSERT, COMMIT.
     [[nodiscard]] std::size_t run_orders(seconds most);
@@ -67,10 +67,12 @@ public:
     void preload(std::size_t count);
 
 private:
-    void transact(std::uint64_t number);
+    void insert(std::uint64_t number);
+    void complete(std::uint64_t number);
 
     mysql_client on_;
     const std::string prefix_;
+    const std::string holder_;
     mysql_statement insert_;
     mysql_statement update_;
     mysql_statement look_;

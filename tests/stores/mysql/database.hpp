@@ -18,6 +18,8 @@ using database_transaction = mysql_transaction;
 using database_engine = engine;
 
 inline const std::string database_kind = testing_support::name_of(testing_support::tested_mysql);
+// Against callers without a transaction, too.
+inline constexpr bool transaction_locks_row = true;
 inline constexpr const char* sleep_two_seconds = "SELECT SLEEP(2)";
 
 inline int database_port() {

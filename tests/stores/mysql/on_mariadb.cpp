@@ -1,5 +1,6 @@
 // What is MariaDB's alone, beside the cases that it shares with MySQL.
 #include "plans.hpp"
+#include "stores/sql/payments.hpp"
 
 namespace semel {
 
@@ -21,6 +22,27 @@ TEST_F(MariadbPlans, ALoneBeginReadsTheFenceFloorBehindItsRow) {
     const std::string got = plan(text);
 
     EXPECT_EQ(access(got, "m"), "eq_ref") << got;
+}
+
+class MariadbTransaction : public SqlTransaction {
+protected:
+    int executions() {
+        return std::stoi(mine_.sql("SELECT variable_value FROM information_schema.session_status "
+                                   "WHERE variable_name = 'Com_stmt_execute'"));
+    }
+};
+
+// Two round trips beside the work's own, by statements that the session keeps from the second
+// transaction on.
+TEST_F(MariadbTransaction, ATransactionIsTwoStatements) {
+    for (const char* key : {"p1", "p2", "p3"}) {
+        ASSERT_TRUE(transact([&] { return pay("7"); }, payment(key)).executed());
+    }
+    const int before = executions();
+
+    ASSERT_TRUE(transact([&] { return pay("7"); }, payment("p4")).executed());
+
+    EXPECT_EQ(executions(), before + 2);
 }
 
 } // namespace

@@ -1,5 +1,10 @@
 // Work, its rows and its record in one MariaDB transaction: what is particular to it.
+#include <atomic>
+#include <cstring>
+#include <latch>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "stores/sql/payments.hpp"
 
@@ -7,6 +12,9 @@ namespace semel {
 namespace {
 
 using testing::HasSubstr;
+
+// MySQL waits a second for it.
+constexpr duration brief_wait = std::chrono::milliseconds{20};
 
 class MysqlTransaction : public SqlTransaction {};
 
@@ -87,8 +95,8 @@ TEST_F(MysqlTransaction, AResultThatTheWorkHasNotFetchedIsRefused) {
 }
 
 TEST_F(MysqlTransaction, WaitingEndsInTime) {
-    here_ = database_transaction{
-        mine_.native(), {.table_prefix = prefix(), .lock_wait = std::chrono::milliseconds{20}}};
+    here_ =
+        database_transaction{mine_.native(), {.table_prefix = prefix(), .lock_wait = brief_wait}};
     database_client other;
     auto port = port_on(other);
 
@@ -257,70 +265,228 @@ TEST_F(MysqlTransaction, NoNamedLockIsLeftBehind) {
     }
 }
 
-// REPEATABLE READ does not see what was committed since; writing does. The server quotes the key in
-// its error, where the key must not pass for the error's number.
-TEST_F(MysqlTransaction, AnOlderSnapshotRunsTheWorkInVainAndItsRepeatReplays) {
-    for (const char* level : {"REPEATABLE READ", "READ COMMITTED"}) {
-        const std::string key = std::string{level} + " (1305)";
+// REPEATABLE READ does not see what was committed since; inserting and locking do.
+TEST_F(MysqlTransaction, AnOlderSnapshotDoesNotHideARecord) {
+    for (const char* level : {"REPEATABLE READ", "READ COMMITTED", "SERIALIZABLE"}) {
         run(std::string{"SET TRANSACTION ISOLATION LEVEL "} + level);
         run("BEGIN");
         mine_.sql("SELECT COUNT(*) FROM " + payment_table());
-        const auto out = join(
-            [&] {
-                database_client other;
-                auto port = port_on(other);
-                EXPECT_TRUE(engine_
-                                .transact<std::string>(port, payment(key),
-                                                       [] { return std::string{"first"}; })
-                                .executed());
-                return pay("second");
-            },
-            payment(key));
+        database_client other;
+        auto port = port_on(other);
+        ASSERT_TRUE(
+            engine_.transact<std::string>(port, payment(level), [] { return std::string{"first"}; })
+                .executed());
 
-        EXPECT_EQ(why(out), errc::conflict) << level;
-        EXPECT_THAT(out.why()->detail, HasSubstr("roll back"));
-        // Even if the caller does not.
+        const auto out = join([&] { return pay("second"); }, payment(level));
         run("COMMIT");
-        EXPECT_EQ(payments(), "0") << level;
-        run("BEGIN");
-        EXPECT_EQ(join([&] { return pay("third"); }, payment(key)).value(), "first");
-        run("COMMIT");
+
+        EXPECT_TRUE(out.replayed()) << level;
+        EXPECT_EQ(out.value(), "first") << level;
     }
+    EXPECT_EQ(payments(), "0");
 }
 
-TEST_F(MysqlTransaction, ARecordThatChangedMeanwhileIsNotOverwritten) {
-    (void)said<answers::started>(engine_.records().call(
-        {.tenant = "acme", .operation = "PAY", .key = "p1"}, begin_by(anna)));
-    sql("UPDATE " + record_table() + " SET lease_until = 1, due_at = 1");
+// Neither a transaction nor a claim without one gets a key that another transaction has begun.
+TEST_F(MysqlTransaction, AnExecutionInACallersTransactionHoldsItsKeyUntilTheEnd) {
+    for (const char* level : {"REPEATABLE READ", "READ COMMITTED"}) {
+        const auto what = payment(level);
+        database_client client;
+        database_transaction impatient{client.native(),
+                                       {.table_prefix = prefix(), .lock_wait = brief_wait}};
+        const auto repeat = [&] {
+            return engine_.transact<std::string>(impatient, what,
+                                                 [] { return std::string{"second"}; });
+        };
+        run(std::string{"SET TRANSACTION ISOLATION LEVEL "} + level);
+        run("BEGIN");
+        const auto out = join(
+            [&] {
+                EXPECT_EQ(why(repeat()), errc::timed_out);
+                return pay("first");
+            },
+            what);
+        EXPECT_EQ(why(repeat()), errc::timed_out) << level;
+        const auto claimed = engine_.records().call(
+            {.tenant = what.tenant, .operation = what.operation, .key = what.key}, begin_by(anna));
+        EXPECT_FALSE(claimed) << level;
+        run("COMMIT");
+
+        EXPECT_TRUE(out.executed()) << level;
+        EXPECT_EQ(repeat().value(), "first") << level;
+    }
+    EXPECT_EQ(payments(), "2");
+}
+
+// In REPEATABLE READ the gap in front of a row that is in the way would be locked, too.
+TEST_F(MysqlTransaction, ARepeatInACallersTransactionIsInNobodysWay) {
+    ASSERT_TRUE(transact([] { return std::string{"7"}; }, payment("m")).executed());
     run("BEGIN");
-    const auto out = join([&] {
-        (void)said<answers::started>(engine_.records().call(
-            {.tenant = "acme", .operation = "PAY", .key = "p1"}, begin_by(bert)));
-        return pay("7");
-    });
+    ASSERT_TRUE(join([] { return std::string{"8"}; }, payment("m")).replayed());
+    database_client client;
+    database_transaction impatient{client.native(),
+                                   {.table_prefix = prefix(), .lock_wait = brief_wait}};
+
+    for (const char* key : {"l", "lz", "m", "n"}) {
+        const auto out =
+            engine_.transact<std::string>(impatient, payment(key), [] { return std::string{"9"}; });
+        EXPECT_EQ(out.replayed(), std::string_view{key} == "m") << key;
+        EXPECT_EQ(out.executed(), std::string_view{key} != "m") << key;
+    }
+    run("ROLLBACK");
+}
+
+// Each has a key that the other one wants. The server ends one of the transactions.
+TEST_F(MysqlTransaction, KeysThatAreTakenInTheOtherOrderEndInTime) {
+    database_client client;
+    auto port = port_on(client);
+    std::latch both{2};
+    const auto pay_two = [&](database_transaction& on, database_client& with, const char* first,
+                             const char* second) {
+        with.sql("BEGIN");
+        const auto one =
+            engine_.execute_in<std::string>(on, payment(first), [] { return std::string{"1"}; });
+        both.arrive_and_wait();
+        const auto two =
+            engine_.execute_in<std::string>(on, payment(second), [] { return std::string{"2"}; });
+        with.sql(two.executed() ? "COMMIT" : "ROLLBACK");
+        EXPECT_TRUE(one.executed());
+        EXPECT_TRUE(two.executed() || why(two) == errc::conflict) << describe(*two.why());
+        return two.executed();
+    };
+
+    bool other = false;
+    std::jthread beside{[&] { other = pay_two(port, client, "b", "a"); }};
+    const bool mine = pay_two(here_, mine_, "a", "b");
+    beside.join();
+
+    EXPECT_NE(mine, other);
+    EXPECT_EQ(recorded(), "2");
+}
+
+TEST_F(MysqlTransaction, DuplicatesThatWaitForATransactionThatRollsBackAreExecutedOnce) {
+    constexpr int many = 8;
+    std::atomic<int> executed = 0;
+    std::atomic<int> replayed = 0;
+    std::vector<std::jthread> repeats;
+    const auto first = [&]() -> std::string {
+        for (int i = 0; i < many; ++i) {
+            repeats.emplace_back([&] {
+                database_client client;
+                auto port = port_on(client);
+                const auto out = engine_.transact<std::string>(port, payment(), [&] {
+                    client.sql("INSERT INTO " + payment_table() + " VALUES (5)");
+                    return std::string{"second"};
+                });
+                EXPECT_EQ(out.value(), "second");
+                ++(out.executed() ? executed : replayed);
+            });
+        }
+        while (!waits_for_lock(record_table())) {
+        }
+        throw std::runtime_error{"no"};
+    };
+    EXPECT_THROW((void)transact(first).value(), std::runtime_error);
+    repeats.clear();
+
+    EXPECT_EQ(executed, 1);
+    EXPECT_EQ(replayed, many - 1);
+    EXPECT_EQ(payments(), "1");
+}
+
+TEST_F(MysqlTransaction, AnExceptionInACallersTransactionLeavesNoRecordThere) {
+    run("BEGIN");
+    EXPECT_THROW((void)join([]() -> std::string { throw std::runtime_error{"no"}; }).value(),
+                 std::runtime_error);
+    ASSERT_TRUE(join([&] { return pay("8"); }, payment("p2")).executed());
     run("COMMIT");
 
-    EXPECT_EQ(why(out), errc::conflict);
+    EXPECT_EQ(recorded(), "1");
+    EXPECT_TRUE(transact([&] { return pay("7"); }).executed());
+}
+
+// The row of a key that has no record yet must mean nothing to those who find it committed.
+TEST_F(MysqlTransaction, WhatWorkThatCrashesHasCommittedIsNoRecord) {
+    {
+        database_client client;
+        auto port = port_on(client);
+        (void)engine_.transact<std::string>(port, payment(), [&] {
+            client.sql("COMMIT");
+            sql("KILL " + std::to_string(mysql_thread_id(client.native())));
+            std::this_thread::sleep_for(std::chrono::milliseconds{50});
+            return std::string{"6"};
+        });
+    }
+    ASSERT_EQ(recorded(), "1");
+    const record_id id{.tenant = "acme", .operation = "PAY", .key = "p1"};
+    EXPECT_FALSE(said<answers::found>(engine_.records().call(id, commands::lookup{})).current);
+
+    EXPECT_TRUE(transact([&] { return pay("7"); }).executed());
+    EXPECT_EQ(engine_.execute<std::string>(payment(), [] { return std::string{"8"}; }).value(),
+              "7");
+}
+
+TEST_F(MysqlTransaction, ARecordThatALeaseHoldsIsNotOverwritten) {
+    (void)said<answers::started>(engine_.records().call(
+        {.tenant = "acme", .operation = "PAY", .key = "p1"}, begin_by(anna)));
+    run("BEGIN");
+    const auto joined = join([&] { return pay("7"); });
+    run("COMMIT");
+
+    EXPECT_TRUE(joined.in_progress());
+    EXPECT_TRUE(transact([&] { return pay("8"); }).in_progress());
     EXPECT_EQ(payments(), "0");
     EXPECT_EQ(sql("SELECT state FROM " + record_table()), "0");
 }
 
-// As an instance of another version does, whose locks have other names.
-TEST_F(MysqlTransaction, WhoDoesNotTakeTheLockIsMetAtTheRecord) {
-    const record_id id{.tenant = "acme", .operation = "PAY", .key = "p1"};
-    int runs = 0;
-
+// An instance of an earlier version takes a named lock, looks, and inserts the record at the end.
+TEST_F(MysqlTransaction, AnInstanceThatInsertsAtTheEndWaitsAndIsRefused) {
+    const record_id id{.tenant = "acme", .operation = "TEMPLATE", .key = "t"};
+    const auto by = said<answers::started>(engine_.records().call(id, begin_by(anna))).by;
+    (void)said<answers::stored>(engine_.records().call(id, complete_with(by, "earlier")));
+    const std::string columns = columns_but_key();
+    std::string without = columns;
+    without.erase(without.find("`operation`,"), std::strlen("`operation`,"));
+    const std::string insert = "INSERT INTO " + record_table() + " (operation," + key_column + "," +
+                               without + ") SELECT 'PAY','p1'," + without + " FROM " +
+                               record_table() + " WHERE operation = 'TEMPLATE'";
+    std::jthread earlier;
     const auto out = transact([&] {
-        if (++runs == 1) {
-            auto& records = engine_.records();
-            const auto by = said<answers::started>(records.call(id, begin_by(anna))).by;
-            (void)said<answers::stored>(records.call(id, complete_with(by, "first")));
+        earlier = std::jthread{[&] {
+            database_client client;
+            client.sql("BEGIN");
+            client.sql("INSERT INTO " + payment_table() + " VALUES (6)");
+            EXPECT_THROW(client.sql(insert), std::runtime_error);
+            EXPECT_EQ(client.error(), 1062U);
+            client.sql("ROLLBACK");
+        }};
+        while (!waits_for_lock("TEMPLATE")) {
         }
-        return pay("second");
+        return pay("7");
     });
+    earlier.join();
+
+    EXPECT_TRUE(out.executed());
+    EXPECT_EQ(payments(), "1");
+}
+
+TEST_F(MysqlTransaction, ARecordThatAnEarlierVersionWritesMeanwhileIsReplayed) {
+    std::jthread late;
+    database_client earlier;
+    const record_id id{.tenant = "acme", .operation = "TEMPLATE", .key = "p1"};
+    const auto by = said<answers::started>(engine_.records().call(id, begin_by(anna))).by;
+    (void)said<answers::stored>(engine_.records().call(id, complete_with(by, "earlier")));
+    earlier.sql("BEGIN");
+    earlier.sql("UPDATE " + record_table() + " SET operation = 'PAY'");
+    late = std::jthread{[&] {
+        while (!waits_for_lock(record_table())) {
+        }
+        earlier.sql("COMMIT");
+    }};
+
+    const auto out = transact([&] { return pay("7"); });
 
     EXPECT_TRUE(out.replayed());
-    EXPECT_EQ(out.value(), "first");
+    EXPECT_EQ(out.value(), "earlier");
     EXPECT_EQ(payments(), "0");
 }
 
@@ -354,12 +520,15 @@ TEST_F(MysqlTransaction, WithoutAutocommitThereIsAlwaysATransactionToJoin) {
         payment("p2"));
     EXPECT_EQ(why(broken), errc::transaction_broken);
     run("ROLLBACK; SET autocommit = 1");
-    EXPECT_EQ(recorded(), "1");
+    // What the work has committed of its key is no record.
+    EXPECT_EQ(sql("SELECT `key` FROM " + record_table() + " WHERE expires_at > 1"), "p1");
+    EXPECT_TRUE(transact([&] { return pay("8"); }, payment("p2")).executed());
 }
 
 // 1205 has undone one statement; the whole goes back.
 TEST_F(MysqlTransaction, ALockThatIsNotGivenUpEndsInTimeAndLeavesNothing) {
-    run("SET SESSION innodb_lock_wait_timeout = 1");
+    here_ = database_transaction{mine_.native(),
+                                 {.table_prefix = prefix(), .lock_wait = std::chrono::seconds{1}}};
     database_client stranger;
     ASSERT_TRUE(transact([&] { return pay("7"); }).executed());
     sql("UPDATE " + record_table() + " SET state = 2, retry_after = 0");

@@ -22,6 +22,8 @@ using database_engine = engine;
 #endif
 
 inline constexpr const char* database_kind = "postgres"; // as tools/servers calls it
+// Against callers without a transaction, too. Else the record's write is guarded by what was seen.
+inline constexpr bool transaction_locks_row = false;
 inline constexpr const char* sleep_two_seconds = "SELECT pg_sleep(2)";
 
 inline int database_port() {

@@ -22,7 +22,7 @@ namespace semel {
 
 struct mysql_transaction_options {
     std::string table_prefix = "semel_";
-    // How long a repeat waits for the transaction that executes its key. Then errc::timed_out.
+    // How long a caller waits for another transaction that holds its key. Then errc::timed_out.
     // MySQL waits in whole seconds, rounded up.
     duration lock_wait = std::chrono::seconds{10};
     // If the connection breaks during COMMIT: how long to try to connect again (mariadb_reconnect),
@@ -31,30 +31,33 @@ struct mysql_transaction_options {
     mysql_dialect dialect = mysql_dialect::automatic;
 };
 
-// Use it on one thread at a time, like the connection. The connection must outlive it. It changes
-// none of the connection's settings and needs none of them: character set, SQL mode and several
-// statements at once do not matter. Only a time that was SET is refused (errc::unsupported),
-// because times of records are compared with the server's time. (A server with --sysdate-is-now
-// hides such a time from semel.) On MySQL each statement is a round trip of its own.
+// Use it on one thread at a time, like the connection. The connection must outlive it. Character
+// set, SQL mode and several statements at once do not matter, and settings are as before after each
+// call. Only a time that was SET is refused (errc::unsupported), because times of records are
+// compared with the server's time. (A server with --sysdate-is-now hides such a time from semel.)
 //
-// transact() owns BEGIN … COMMIT, in READ COMMITTED. A named lock (GET_LOCK), BEGIN and the look-up
-// travel together, and so do the record, COMMIT and the release of the lock: two round trips beside
-// the work's own. With autocommit=0, too, the connection must not be in a transaction: commit what
-// you have read.
+// The record's row is the lock of the key: it is inserted, or locked, before the work runs, and its
+// lock ends with the transaction. Other transactions and claims without a transaction wait for it.
+//
+// transact() owns BEGIN … COMMIT, in READ COMMITTED. On MariaDB it takes two round trips beside the
+// work's own. From the second transaction on, the session keeps three prepared statements for it,
+// if the server tells the client of a USE (session_track_schema, which is on by default; do not
+// turn it off later). On MySQL each statement is a round trip of its own. With autocommit=0, too,
+// the connection must not be in a transaction: commit what you have read.
 //
 // execute_in() joins a transaction of the caller, in any isolation level except READ UNCOMMITTED
-// (errc::unsupported), which shows what other transactions have not committed. It takes no lock: if
-// two transactions execute the same key at the same time, both run, and the second one to write
-// gets errc::conflict. Its work is undone then (ROLLBACK TO SAVEPOINT), but the transaction may
-// wait for locks, or the server may have rolled it back: roll it back, begin again, and the repeat
-// replays. Do the same after errc::timed_out (1205): the server has undone one statement, not the
-// transaction. A deadlock (1213) has undone the whole transaction. Until you roll back, the answer
-// is errc::invalid_argument; without autocommit the next transaction has begun and is joined.
+// (errc::unsupported), which shows what other transactions have not committed. It holds the key
+// until that transaction ends; a repeat that finds a finished record locks nothing. If the outcome
+// is errc::conflict or errc::timed_out, roll back and begin again: after a deadlock (1213) the
+// server has rolled back the whole transaction, after a time-out (1205) one statement. Until you
+// roll back, the answer is errc::invalid_argument; without autocommit the next transaction has
+// begun and is joined. If a record cannot be written, its work is undone (ROLLBACK TO SAVEPOINT).
 //
 // The work may use savepoints of its own. It must not end the transaction (DDL commits, too), roll
 // back to a savepoint from before the work, or leave the connection with another default database
-// (USE): errc::transaction_broken, and no record is kept. If the work ignores an error 1205, its
-// other statements stand.
+// (USE): errc::transaction_broken, and no record is kept. What such work has committed includes the
+// row of its key: without a record in it, as if its retention were over. If the work ignores an
+// error 1205, its other statements stand.
 class mysql_transaction : public transaction {
 public:
     using connection_type = st_mysql*; // what the work may take

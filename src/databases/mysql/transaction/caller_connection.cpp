@@ -35,6 +35,24 @@ std::string compound(const std::vector<statement>& all) {
     return made + "END";
 }
 
+std::int64_t whole_seconds(duration length) {
+    return std::chrono::ceil<std::chrono::seconds>(length).count();
+}
+
+// InnoDB counts whole seconds. Where that is not enough, the whole statement is timed.
+std::string timed(duration patience, const std::string& text) {
+    std::string made =
+        "SET STATEMENT innodb_lock_wait_timeout=" + std::to_string(whole_seconds(patience));
+    const auto rest = patience % std::chrono::seconds{1};
+    if (rest > duration{}) {
+        std::string digits = std::to_string(1'000'000 + rest.count());
+        digits[0] = '.';
+        made +=
+            ",max_statement_time=" + std::to_string(patience / std::chrono::seconds{1}) + digits;
+    }
+    return made + " FOR " + text;
+}
+
 } // namespace
 
 std::string new_savepoint() {
@@ -96,19 +114,78 @@ bool caller_connection::renames_isolation_variable() {
     return true;
 }
 
+// Only a session that tracks its schema is told of a USE, by any way it takes.
+std::optional<std::string_view> caller_connection::told_database() const {
+    const bool told = (it_->server_capabilities & CLIENT_SESSION_TRACKING) != 0;
+    if (!told || it_->db == nullptr) return std::nullopt;
+    return it_->db;
+}
+
 result<std::vector<rows>> caller_connection::run(const std::vector<statement>& all, commit with) {
-    if (dialect() != mysql_dialect::mariadb) return run_each(all, with);
-    std::vector<rows> got;
-    auto done = send(compound(all), with, got);
-    if (done) return got;
-    if (const statement* const which = unmet(all)) return which->otherwise;
-    if (mysql_errno(it_) != number::syntax) return std::move(done).error();
-    dialect_ = mysql_dialect::mysql8;
+    failed_with_ = 0;
+    if (auto got = run_compound(compound(all), all, with)) return *std::move(got);
     return run_each(all, with);
 }
 
-const statement* caller_connection::unmet(const std::vector<statement>& all) const {
-    const unsigned code = mysql_errno(it_);
+result<std::vector<rows>> caller_connection::run_waiting(const std::vector<statement>& all,
+                                                         duration patience) {
+    failed_with_ = 0;
+    auto together = run_compound(timed(patience, compound(all)), all, commit::none);
+    if (together) return *std::move(together);
+    const auto seconds = std::max<std::int64_t>(1, whole_seconds(patience));
+    std::vector<rows> none;
+    auto set = send("SET @semel_lock_wait=@@SESSION.innodb_lock_wait_timeout,SESSION "
+                    "innodb_lock_wait_timeout=" +
+                        std::to_string(seconds),
+                    commit::none, none);
+    if (!set) return std::move(set).error();
+    auto got = run_each(all, commit::none);
+    if (lost_) return got;
+    const unsigned why = failed_with_;
+    auto back = send("SET SESSION innodb_lock_wait_timeout=@semel_lock_wait", commit::none, none);
+    if (!back && got) return std::move(back).error();
+    failed_with_ = why;
+    return got;
+}
+
+// Nothing if the server knows no compound statements: then it has executed nothing.
+std::optional<result<std::vector<rows>>>
+caller_connection::run_compound(const std::string& text, const std::vector<statement>& all,
+                                commit with) {
+    if (dialect() != mysql_dialect::mariadb) return std::nullopt;
+    std::vector<rows> got;
+    auto done = send(text, with, got);
+    if (done) return got;
+    if (const auto* const which = unmet(mysql_errno(it_), all)) return which->otherwise;
+    if (mysql_errno(it_) != number::syntax) return std::move(done).error();
+    failed_with_ = 0;
+    dialect_ = mysql_dialect::mysql8;
+    return std::nullopt;
+}
+
+kept_statement caller_connection::keep(std::vector<statement> all) {
+    const std::string text = compound(all);
+    return {it_, std::move(all), text};
+}
+
+kept_statement caller_connection::keep_waiting(std::vector<statement> all, duration patience) {
+    const std::string text = timed(patience, compound(all));
+    return {it_, std::move(all), text};
+}
+
+result<kept_statement::numbers>
+caller_connection::run(kept_statement& one, std::span<const kept_value> values, commit with) {
+    failed_with_ = 0;
+    kept_statement::numbers got;
+    if (one.execute(values, got)) return got;
+    // What the connection says of a loss is not what its statement says.
+    const auto [code, words] = one.error();
+    failure why = failed({code, words}, with);
+    const statement* const which = unmet(code, one.all());
+    return which != nullptr ? which->otherwise : why;
+}
+
+const statement* caller_connection::unmet(unsigned code, const std::vector<statement>& all) {
     const bool ours = code >= unmet_first && code - unmet_first < all.size();
     return ours ? &all[code - unmet_first] : nullptr;
 }
@@ -157,13 +234,17 @@ result<std::uint64_t> caller_connection::send(const std::string& text, commit wi
 }
 
 failure caller_connection::failed(commit with) {
-    const unsigned code = mysql_errno(it_);
-    const std::string_view words = mysql_error(it_);
+    return failed({mysql_errno(it_), mysql_error(it_)}, with);
+}
+
+failure caller_connection::failed(const native_error& why, commit with) {
+    const unsigned code = why.number;
     const bool gone = code >= 2'000 && code < 3'000;
     if (gone || code == number::idle) close();
     if (code == number::deadlock) met_deadlock_ = true;
+    failed_with_ = code;
     const bool doubt = with == commit::sent && (gone || !undoes(code));
-    return failure_of({code, words}, doubt ? ending::unknown : ending::rolled_back);
+    return failure_of(why, doubt ? ending::unknown : ending::rolled_back);
 }
 
 bool caller_connection::reconnect(local_time deadline) {

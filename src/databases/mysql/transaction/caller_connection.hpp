@@ -2,28 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "databases/mysql/client/connection.hpp"
 #include "databases/mysql/client/errors.hpp"
+#include "databases/mysql/transaction/kept_statement.hpp"
+#include "databases/mysql/transaction/statement.hpp"
 #include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
 #include "semel/databases/mysql.hpp"
 
 namespace semel::mysql {
-
-// A statement, and what it must do.
-struct statement {
-    enum class expects {
-        anything,
-        one_row, // changed or inserted
-        truth,   // of a condition, which is all of the text
-    };
-    std::string text;
-    expects what = expects::anything;
-    failure otherwise = {.code = errc::internal};
-};
 
 // What an error says about a COMMIT that was sent along.
 enum class commit { none, sent };
@@ -59,12 +52,27 @@ public:
     [[nodiscard]] bool renames_isolation_variable();
     // Of the last statement, also one of the caller's; 0 if it has not failed.
     [[nodiscard]] unsigned last_error() const;
+    // Of the last run; 0 if it has not failed.
+    [[nodiscard]] unsigned failed_with() const { return failed_with_; }
+
+    // The default database, if the server tells the client of each change.
+    [[nodiscard]] std::optional<std::string_view> told_database() const;
 
     // One round trip where the server knows compound statements: no setting of the connection is
     // needed for that. Stops at the first error, or where a statement does not do what it must; the
     // rows of those that give any.
     [[nodiscard]] result<std::vector<rows>> run(const std::vector<statement>& all,
                                                 commit with = commit::none);
+    // The same, and row locks are waited for that long. MySQL counts in seconds, rounds up, and
+    // waits one at least; it takes two round trips more.
+    [[nodiscard]] result<std::vector<rows>> run_waiting(const std::vector<statement>& all,
+                                                        duration patience);
+
+    // For a server that knows compound statements. Not ready where it cannot be kept.
+    [[nodiscard]] kept_statement keep(std::vector<statement> all);
+    [[nodiscard]] kept_statement keep_waiting(std::vector<statement> all, duration patience);
+    [[nodiscard]] result<kept_statement::numbers>
+    run(kept_statement& one, std::span<const kept_value> values, commit with = commit::none);
 
     // A statement of ours was the victim of a deadlock since.
     [[nodiscard]] bool met_deadlock() const { return met_deadlock_; }
@@ -86,12 +94,15 @@ private:
     // → rows that its last statement has changed.
     [[nodiscard]] result<std::uint64_t> send(const std::string& text, commit with,
                                              std::vector<rows>& to);
+    [[nodiscard]] std::optional<result<std::vector<rows>>>
+    run_compound(const std::string& text, const std::vector<statement>& all, commit with);
     [[nodiscard]] result<std::vector<rows>> run_each(const std::vector<statement>& all,
                                                      commit with);
     [[nodiscard]] result<void> run_one(const statement& it, commit with, std::vector<rows>& to);
     // The one that did not do what it must, if that is why a compound statement has failed.
-    [[nodiscard]] const statement* unmet(const std::vector<statement>& all) const;
+    [[nodiscard]] static const statement* unmet(unsigned code, const std::vector<statement>& all);
     [[nodiscard]] failure failed(commit with);
+    [[nodiscard]] failure failed(const native_error& why, commit with);
 
     st_mysql* const it_;
     mysql_dialect dialect_;
@@ -99,6 +110,7 @@ private:
     bool renamed_ = false;       // it was the wrong one
     bool lost_ = false;          // it was lost; the caller may have reconnected it
     bool met_deadlock_ = false;
+    unsigned failed_with_ = 0;
 };
 
 } // namespace semel::mysql

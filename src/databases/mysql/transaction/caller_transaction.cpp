@@ -1,23 +1,33 @@
 #include "databases/mysql/transaction/caller_transaction.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <string_view>
 #include <thread>
 
 #include "databases/mysql/client/schema.hpp"
 #include "databases/mysql/store/row.hpp"
+#include "databases/mysql/store/statements.hpp"
+#include "databases/mysql/transaction/failures.hpp"
 
 namespace semel::mysql {
 
 namespace {
 
+// A row that is neither inserted nor found comes and goes.
+constexpr int turns_max = 3;
+
 constexpr duration reconnect_pause = std::chrono::milliseconds{50};
 
-failure refused(errc code, std::string detail) {
-    return {.code = code, .possible = effect::none, .detail = "mysql: " + std::move(detail)};
+// Such a record is answered from, not taken: no lock is needed.
+bool settled(const record& it, time_point now) {
+    if (it.state == record_state::processing) return now < it.lease_until;
+    return it.state != record_state::failed_retryable && now < it.expires_at;
 }
 
-failure broken(std::string detail) {
-    return refused(errc::transaction_broken, std::move(detail));
+void add_policy(row_buffer& to, const record_policy& from) {
+    to.add(static_cast<std::int64_t>(from.on_lease_expiry)).add(std::int64_t{from.attempts_max});
+    to.add(from.grace).add(from.processing_max);
 }
 
 } // namespace
@@ -42,8 +52,8 @@ result<void> caller_transaction::begin(on_locked locked) {
         if (auto back = reconnect(); !back) return back;
     }
     if (auto usable = check_usable(); !usable) return usable;
-    // Also where the work of a transact() has ended its transaction: its lock is still held.
-    if (on_.in_transaction() || !locks_.empty()) {
+    // Also where the work of a transact() has ended its transaction.
+    if (on_.in_transaction() || open_) {
         return refused(errc::invalid_argument, "the connection is in a transaction already; end "
                                                "it, or use execute_in");
     }
@@ -54,7 +64,8 @@ result<void> caller_transaction::begin(on_locked locked) {
     locked_ = locked;
     database_.reset();
     held_.clear();
-    unsent_.clear();
+    own_claim_.reset();
+    unsent_.reset();
     return {};
 }
 
@@ -98,77 +109,128 @@ result<void> caller_transaction::reconnect() {
 result<locked_record> caller_transaction::lock(const record_id& id) {
     if (owner_ == owner::nobody) return broken("the transaction is over");
     if (auto fits = check_size(id); !fits) return std::move(fits).error();
-    held_key key{
-        .id = id, .inner = new_savepoint(), .outer = new_savepoint(), .outermost = !begun_};
-    if (key.outermost) locks_.push_back(id);
+    const bool outermost = !begun_;
+    const held_key key{.id = id,
+                       .inner = outermost ? own_savepoint : new_savepoint(),
+                       .outer = new_savepoint(),
+                       .outermost = outermost};
     begun_ = true;
-    auto got = on_.run(way_in(key));
-    if (!got && on_.renames_isolation_variable()) got = on_.run(way_in(key));
+    if (outermost) open_ = true;
+    const local_time deadline = local_clock::now() + options_.lock_wait;
+    while (true) {
+        auto got = enter(key);
+        if (got) return got;
+        if (!outermost) {
+            undo(key);
+            return got;
+        }
+        // Several that wait for one new row are in each other's way where its transaction is
+        // rolled back. Nothing of ours has been done yet.
+        if (on_.failed_with() != number::deadlock || local_clock::now() >= deadline) return got;
+        on_.forget_deadlock();
+    }
+}
+
+// A new key costs one statement if its row is inserted at once, a repeat if it is looked for first.
+// A caller's transaction looks first: a row that is in the way of an insert would be locked
+// together with the gap in front of it.
+result<locked_record> caller_transaction::enter(held_key key) {
+    locked_record to;
+    bool first = true;
+    bool claimed = false;
+    if (key.outermost && expects_new_) {
+        auto made = claim(key, to, std::exchange(first, false));
+        if (!made) return std::move(made).error();
+        claimed = *made;
+    }
+    if (!claimed) {
+        if (auto seen = look(key, to, first); !seen) return std::move(seen).error();
+    }
+    for (int turn = 0; !claimed && !(to.stored && settled(*to.stored, to.at.now)); ++turn) {
+        if (turn == turns_max) return refused(errc::conflict, "the record comes and goes");
+        if (!to.stored) {
+            auto made = claim(key, to, false);
+            if (!made) return std::move(made).error();
+            claimed = *made;
+        }
+        if (claimed) break;
+        if (auto locked = lock_row(key, to); !locked) return std::move(locked).error();
+        if (to.stored) break;
+    }
+    expects_new_ = claimed;
+    if (key.outermost) {
+        database_ = key.database;
+        if (claimed) own_claim_ = key;
+    }
+    held_.push_back(std::move(key));
+    return to;
+}
+
+std::vector<statement> caller_transaction::way_in(const held_key& key) {
+    std::vector<statement> all;
+    if (key.outermost) {
+        add_begin(all, autocommits_);
+        return all;
+    }
+    all.push_back(clock_check());
+    // Only the server knows a level that was set for this transaction alone.
+    all.push_back({transaction_texts::sees_committed_only(on_.isolation_variable()),
+                   statement::expects::truth,
+                   refused(errc::unsupported,
+                           "in READ UNCOMMITTED a look-up sees what may be rolled back; use "
+                           "another isolation level")});
+    add_transaction_check(all);
+    all.push_back({"SAVEPOINT " + key.outer});
+    all.push_back({"SAVEPOINT " + key.inner});
+    return all;
+}
+
+duration caller_transaction::patience(const held_key& key) const {
+    return key.outermost && locked_ == on_locked::answer ? duration{} : options_.lock_wait;
+}
+
+result<void> caller_transaction::look(held_key& key, locked_record& to, bool first) {
+    const auto ask = [&] {
+        std::vector<statement> all;
+        if (first) all = way_in(key);
+        all.push_back({texts_.look(key.id, transaction_texts::with::nothing)});
+        all.push_back({texts_.facts()});
+        return on_.run(all);
+    };
+    auto got = ask();
+    if (!got && on_.renames_isolation_variable()) got = ask();
     if (!got && got.error().code == errc::transaction_broken) {
         return refused(errc::invalid_argument, no_transaction_any_more);
     }
     if (!got) return std::move(got).error();
-    return read_locked(*got, std::move(key));
+    return read(*got, key, to);
 }
 
-std::vector<statement> caller_transaction::way_in(const held_key& key) {
-    // First, where nothing has been waited for since the statement began.
-    std::vector<statement> all{
-        {transaction_texts::clock_goes(), statement::expects::truth,
-         refused(errc::unsupported, "the time of this session was set, and would be the record's: "
-                                    "SET timestamp = DEFAULT first")}};
-    if (key.outermost) {
-        const duration wait = locked_ == on_locked::wait ? options_.lock_wait : duration{};
-        all.push_back({texts_.take_lock(key.id, wait, on_.dialect())});
-        // A deadlock ends the transaction, and work that goes on all the same would commit.
-        if (autocommits_) all.push_back({"SET autocommit=0"});
-        all.push_back({"SET TRANSACTION ISOLATION LEVEL READ COMMITTED"});
-        all.push_back({"START TRANSACTION READ WRITE"});
-    } else {
-        // Only the server knows a level that was set for this transaction alone.
-        all.push_back({transaction_texts::sees_committed_only(on_.isolation_variable()),
-                       statement::expects::truth,
-                       refused(errc::unsupported,
-                               "in READ UNCOMMITTED a look-up sees what may be rolled back; use "
-                               "another isolation level")});
-        add_transaction_check(all);
-        all.push_back({"SAVEPOINT " + key.outer});
-    }
-    all.push_back({"SAVEPOINT " + key.inner});
-    all.push_back({texts_.look(key.id)});
-    return all;
+// In the order of `look` with a lock: a removal raises the floor before it removes the row.
+result<void> caller_transaction::read(std::vector<rows>& got, held_key& key, locked_record& to) {
+    to.stored.reset();
+    rows& facts = got.back();
+    if (!facts.next()) return no_floor();
+    const reading read{.now = facts.time(fact::now),
+                       .floor = facts.integer(fact::floor),
+                       .schema = facts.integer(fact::schema)};
+    if (auto fits = take_facts(read, key, to); !fits) return fits;
+    key.database = facts.bytes(fact::database);
+    if (got.size() < 2) return {};
+    rows& seen = got[got.size() - 2];
+    if (!seen.next()) return {};
+    auto row = read_record_row(seen, looked::record);
+    if (!row) return std::move(row).error();
+    key.version = seen.integer(looked::version);
+    key.has_checkpoints = row->checkpoints > 0;
+    to.stored = std::move(row->it);
+    return key.has_checkpoints ? read_checkpoints(*to.stored, key.id) : result<void>{};
 }
 
-result<locked_record> caller_transaction::read_locked(std::vector<rows>& got, held_key key) {
-    if (key.outermost && (!got.front().next() || got.front().integer(0) != 1)) {
-        return refused(locked_ == on_locked::answer ? errc::conflict : errc::timed_out,
-                       "another transaction executes this key");
-    }
-    rows& seen = got.back();
-    if (!seen.next()) return no_floor();
-    if (auto fits = check_version(seen.integer(looked::schema), options_.table_prefix); !fits) {
-        return std::move(fits).error();
-    }
-    key.database = seen.bytes(looked::database);
-    if (key.outermost) database_ = key.database;
-    locked_record made{
-        .stored = {},
-        .at = {.now = seen.time(looked::now),
-               .fence_floor = static_cast<std::uint64_t>(seen.integer(looked::floor))}};
-    if (!seen.is_null(looked::record)) {
-        auto read = read_record_row(seen, looked::record);
-        if (!read) return std::move(read).error();
-        key.version = seen.integer(looked::version);
-        key.has_checkpoints = read->checkpoints > 0;
-        if (key.has_checkpoints) {
-            if (auto more = read_checkpoints(read->it, key.id); !more) {
-                return std::move(more).error();
-            }
-        }
-        made.stored = std::move(read->it);
-    }
-    held_.push_back(std::move(key));
-    return made;
+result<void> caller_transaction::take_facts(const reading& got, held_key& key, locked_record& to) {
+    key.now = got.now;
+    to.at = {.now = got.now, .fence_floor = static_cast<std::uint64_t>(got.floor)};
+    return check_version(got.schema, options_.table_prefix);
 }
 
 // Or the tables are not whole yet.
@@ -195,128 +257,83 @@ result<void> caller_transaction::read_checkpoints(record& to, const record_id& i
     return {};
 }
 
-std::vector<statement> caller_transaction::write(const held_key& key, const record& after) const {
-    // 1305 if the transaction is not the one it was.
-    std::vector<statement> all{{"RELEASE SAVEPOINT " + key.inner}};
-    // The tables of another one would be written else.
-    all.push_back({transaction_texts::default_database_is(key.database), statement::expects::truth,
-                   broken("the work has left the connection with another default database; "
-                          "choose the one it began with again")});
-    if (key.version) {
-        all.push_back(
-            {texts_.update(key.id, after, *key.version), statement::expects::one_row,
-             refused(errc::conflict, "the record was changed meanwhile by somebody else")});
-    } else {
-        all.push_back({texts_.insert(key.id, after)});
+result<std::vector<rows>> caller_transaction::run_waiting(std::vector<statement> all,
+                                                          const held_key& key) {
+    const duration most = patience(key);
+    // MySQL waits a second at least, but not for a row that it finds locked.
+    if (most == duration{} && on_.dialect() != mysql_dialect::mariadb) {
+        const auto last = std::prev(all.end(), 2);
+        all.insert(last, {texts_.find_unlocked(key.id)});
     }
-    if (key.has_checkpoints) all.push_back({texts_.forget_checkpoints(key.id)});
-    return all;
+    auto got = on_.run_waiting(all, most);
+    if (got) return got;
+    return waited_enough(key, std::move(got).error());
 }
 
-failure caller_transaction::explain(failure why) const {
-    if (on_.last_error() == number::no_savepoint) {
-        return broken("the work has ended the transaction it ran in (DDL does so too), or rolled "
-                      "it back to a point before it began");
-    }
-    if (on_.last_error() == number::duplicate_key) {
-        return refused(errc::conflict, "somebody else has executed this key meanwhile; roll back "
-                                       "and begin again");
-    }
+failure caller_transaction::waited_enough(const held_key& key, failure why) const {
+    const bool at_once = patience(key) == duration{};
+    if (at_once && why.code == errc::timed_out) why.code = errc::conflict;
     return why;
 }
 
-// With all that was locked after it: calls nest.
-std::optional<caller_transaction::held_key> caller_transaction::take_held(const record_id& id) {
-    const auto at = std::find_if(held_.rbegin(), held_.rend(),
-                                 [&](const held_key& one) { return one.id == id; });
-    if (at == held_.rend()) return std::nullopt;
-    held_key key = std::move(*at);
-    held_.erase(std::next(at).base(), held_.end());
-    return key;
+result<void> caller_transaction::lock_row(held_key& key, locked_record& to) {
+    auto got =
+        run_waiting({{texts_.look(key.id, transaction_texts::with::lock)}, {texts_.facts()}}, key);
+    if (!got) return std::move(got).error();
+    return read(*got, key, to);
 }
 
-void caller_transaction::leave(const record_id& id) {
-    static_cast<void>(take_held(id));
+// ---- the row of a new key -----------------------------------------------------------------------
+
+result<bool> caller_transaction::claim(held_key& key, locked_record& to, bool first) {
+    key.version = new_row_version();
+    key.claimed = expected_;
+    to.stored.reset();
+    const bool kept = first && own_.prepare(autocommits_);
+    auto done = kept ? claim_kept(key, to) : claim_plain(key, to, first);
+    if (!done && kept && own_.was_forgotten()) done = claim_plain(key, to, first);
+    if (done) return true;
+    key.version.reset();
+    key.claimed.reset();
+    if (on_.failed_with() == number::duplicate_key) return false;
+    return std::move(done).error();
 }
 
-result<void> caller_transaction::save(const record_id& id, const record& after, std::uint64_t) {
-    const auto key = take_held(id);
-    if (!key) return broken("the record was not locked in this transaction");
-    if (!on_.idle()) return broken("the work has left the result of a query behind");
-    auto all = write(*key, after);
-    // Our own COMMIT follows at once and takes it along; what a caller commits must be there now.
-    if (owner_ == owner::us && key->outermost) {
-        unsent_ = std::move(all);
-        return {};
-    }
-    auto done = on_.run(all);
-    if (done) return {};
-    failure why = explain(std::move(done).error());
-    // Even a caller who commits all the same commits no effect without its record.
-    static_cast<void>(on_.run({{"ROLLBACK TO SAVEPOINT " + key->outer}}));
-    return why;
+result<void> caller_transaction::claim_plain(held_key& key, locked_record& to, bool first) {
+    row_buffer row{quoting::hex};
+    add_id(row.add_row(), key.id);
+    row.add(*key.version).add(key.claimed->lease).add(key.claimed->retention);
+    add_policy(row, key.claimed->policy);
+    std::vector<statement> all;
+    if (first) all = way_in(key);
+    all.push_back({texts_.claim(row, clock_expression)});
+    all.push_back({texts_.facts()});
+    auto got = run_waiting(std::move(all), key);
+    if (!got) return std::move(got).error();
+    return read(*got, key, to);
 }
 
-// ---- the way out --------------------------------------------------------------------------------
-
-// Behind COMMIT or ROLLBACK.
-void caller_transaction::add_end(std::vector<statement>& to) const {
-    if (autocommits_ && !locks_.empty()) to.push_back({"SET autocommit=1"});
-    for (const auto& one : locks_) to.push_back({texts_.release_lock(one, database_)});
-}
-
-// The work may have left it, and a repeat must look where this transaction did.
-void caller_transaction::return_to_database(rows& now) {
-    if (locks_.empty() || !database_ || !now.next()) return;
-    if (now.bytes(0) != *database_) on_.use(*database_);
-}
-
-result<void> caller_transaction::commit() {
-    auto all = std::exchange(unsent_, {});
-    if (!on_.idle()) return broken("the work has left the result of a query behind");
-    all.push_back({"COMMIT AND NO CHAIN NO RELEASE"});
-    add_end(all);
-    auto done = on_.run(all, mysql::commit::sent);
-    if (!done) {
-        in_doubt_ = done.error().possible == effect::unknown;
-        return explain(std::move(done).error());
-    }
-    in_doubt_ = false;
-    held_.clear();
-    locks_.clear();
-    owner_ = owner::nobody;
-    return {};
-}
-
-bool caller_transaction::asks_to_repeat() const {
-    return on_.last_error() == number::deadlock || on_.met_deadlock();
-}
-
-void caller_transaction::rollback() {
-    held_.clear();
-    unsent_.clear();
-    owner_ = owner::nobody;
-    if (!on_.lost()) on_.clear();
-    if (!on_.lost() && (!locks_.empty() || on_.in_transaction())) {
-        std::vector<statement> all{{"ROLLBACK AND NO CHAIN NO RELEASE"}};
-        add_end(all);
-        all.push_back({transaction_texts::default_database()});
-        if (auto done = on_.run(all)) {
-            return_to_database(done->back());
-        } else {
-            // A time-out, or KILL QUERY: who knows how far it came.
-            on_.close();
-        }
-    }
-    locks_.clear();
-}
-
-void caller_transaction::abandon() noexcept {
-    if (!locks_.empty() || on_.in_transaction()) on_.close();
-    held_.clear();
-    unsent_.clear();
-    locks_.clear();
-    owner_ = owner::nobody;
+result<void> caller_transaction::claim_kept(held_key& key, locked_record& to) {
+    const terms& with = *key.claimed;
+    const kept_value values[]{
+        key.id.tenant,
+        key.id.operation,
+        key.id.key,
+        *key.version,
+        with.lease.count(),
+        with.retention.count(),
+        static_cast<std::int64_t>(with.policy.on_lease_expiry),
+        std::int64_t{with.policy.attempts_max},
+        with.policy.grace.count(),
+        with.policy.processing_max.count(),
+    };
+    auto got = own_.claim(values, locked_ == on_locked::wait);
+    if (!got) return waited_enough(key, std::move(got).error());
+    if (!got->found) return no_floor();
+    key.database = own_.database();
+    const auto& [now, floor, schema] = got->all;
+    return take_facts({.now = time_point{duration{now}}, .floor = floor, .schema = schema}, key,
+                      to);
 }
 
 } // namespace semel::mysql

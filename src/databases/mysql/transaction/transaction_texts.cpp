@@ -1,7 +1,5 @@
 #include "databases/mysql/transaction/transaction_texts.hpp"
 
-#include <algorithm>
-
 #include "databases/mysql/store/row.hpp"
 #include "databases/mysql/store/statements.hpp"
 
@@ -15,48 +13,10 @@ row_buffer id_row(const record_id& id) {
     return made;
 }
 
-// Seconds with six digits after the point.
-std::string seconds_text(duration length) {
-    const auto count = std::max<duration::rep>(0, length.count());
-    std::string digits = std::to_string(count % 1'000'000);
-    digits.insert(0, 6 - digits.size(), '0');
-    return std::to_string(count / 1'000'000) + "." + digits;
-}
-
 // In the server's own character set, whatever the connection's is.
 constexpr std::string_view current_database = "CAST(DATABASE() AS BINARY)";
 
-std::string hex(std::string_view bytes) {
-    std::string made;
-    add_hex(made, bytes);
-    return made;
-}
-
 } // namespace
-
-// Locks are the server's, not the database's or the table's. Two keys of one name would only wait
-// for each other.
-std::string transaction_texts::lock_name(const record_id& id, std::string_view database) const {
-    record_id scoped = id;
-    scoped.tenant = prefix_ + '\0' + id.tenant;
-    return "CONCAT('semel.',CRC32(" + std::string{database} + ")," +
-           hex("." + std::to_string(hash_of(scoped))) + ")";
-}
-
-// MySQL rounds to whole seconds, and a short wait would be none.
-std::string transaction_texts::take_lock(const record_id& id, duration wait,
-                                         mysql_dialect spoken) const {
-    const duration most = spoken == mysql_dialect::mariadb
-                              ? wait
-                              : duration{std::chrono::ceil<std::chrono::seconds>(wait)};
-    return "SELECT GET_LOCK(" + lock_name(id, current_database) + "," + seconds_text(most) + ")";
-}
-
-std::string transaction_texts::release_lock(const record_id& id,
-                                            const std::optional<std::string>& database) const {
-    const std::string in = database ? hex(*database) : std::string{current_database};
-    return "DO RELEASE_LOCK(" + lock_name(id, in) + ")";
-}
 
 // Both are local times: their difference is the same in every time zone. A minute, since the server
 // may have been stopped between the two.
@@ -68,8 +28,15 @@ std::string transaction_texts::default_database() {
     return "SELECT " + std::string{current_database};
 }
 
+std::string transaction_texts::default_database_if_told() {
+    return "SELECT IF(@@session_track_schema," + std::string{current_database} + ",NULL)";
+}
+
 std::string transaction_texts::default_database_is(std::string_view name) {
-    return std::string{current_database} + "=" + hex(name);
+    std::string made{current_database};
+    made += '=';
+    add_hex(made, name);
+    return made;
 }
 
 std::string transaction_texts::sees_committed_only(std::string_view isolation_variable) {
@@ -80,14 +47,26 @@ std::string transaction_texts::schema_version() const {
     return "SELECT value FROM " + table("meta") + " WHERE name='schema_version'";
 }
 
-std::string transaction_texts::look(const record_id& id) const {
-    std::string columns = ",r.version";
-    for (const auto column : record_columns) columns += ",r." + std::string{column};
-    return "SELECT " + std::string{clock_expression} + ",f.value,(SELECT value FROM " +
-           table("meta") + " WHERE name='schema_version')," + std::string{current_database} +
-           columns + " FROM " + table("meta") + " f LEFT JOIN " + table("record") +
-           " r FORCE INDEX (PRIMARY) ON " + key_equals(id_row(id), "r.") +
-           " WHERE f.name='fence_floor'";
+// Constants for the optimizer, which subqueries would not be.
+std::string transaction_texts::facts(std::string_view now) const {
+    return "SELECT " + std::string{now} + ",f.value,s.value FROM " + table("meta") + " f JOIN " +
+           table("meta") + " s ON s.name='schema_version' WHERE f.name='fence_floor'";
+}
+
+std::string transaction_texts::facts() const {
+    std::string made = facts(clock_expression);
+    return made.insert(made.find(" FROM "), "," + std::string{current_database});
+}
+
+std::string transaction_texts::look(const record_id& id, with what) const {
+    return "SELECT version," + column_list("") + " FROM " + table("record") +
+           " FORCE INDEX (PRIMARY) WHERE " + key_equals(id_row(id)) +
+           (what == with::lock ? " FOR UPDATE" : "");
+}
+
+std::string transaction_texts::find_unlocked(const record_id& id) const {
+    return "SELECT 1 FROM " + table("record") + " WHERE " + key_equals(id_row(id)) +
+           " FOR UPDATE NOWAIT";
 }
 
 std::string transaction_texts::checkpoints(const record_id& id) const {
@@ -99,14 +78,29 @@ std::string transaction_texts::forget_checkpoints(const record_id& id) const {
     return "DELETE FROM " + table("checkpoint") + " WHERE " + key_equals(id_row(id));
 }
 
-std::string transaction_texts::insert(const record_id& id, const record& after) const {
-    std::string columns;
-    for (const auto column : record_columns) columns += "," + std::string{column};
-    row_buffer values = id_row(id);
-    values.add(new_row_version()).add(due_at(after));
-    add_record(values, after);
-    return "INSERT INTO " + table("record") + " (tenant,operation,`key`,version,due_at" + columns +
-           ") VALUES (" + std::string{values.row(0)} + ")";
+std::string transaction_texts::claim(const row_buffer& row, std::string_view now) const {
+    const auto cells = [&](std::size_t first, std::size_t last) {
+        std::string made;
+        for (std::size_t i = first; i <= last; ++i) {
+            if (i > first) made += ',';
+            made += row.cell(0, i);
+        }
+        return made;
+    };
+    const std::string time{now};
+    return "INSERT INTO " + table("record") +
+           " (tenant,operation,`key`,version,state,fence,owner,expires_at,lease_until,due_at,"
+           "begun_at,created_at,updated_at,on_lease_expiry,attempts_max,grace,processing_max) "
+           "VALUES (" +
+           cells(0, 3) + ",1,0,'',1," + time + "+" + cells(4, 4) + "," + time + "+" + cells(5, 5) +
+           "," + time + "," + time + "," + time + "," + cells(6, 9) + ")";
+}
+
+std::string transaction_texts::finish() const {
+    return "UPDATE " + table("record") +
+           " SET version=version+1,fence=?,owner=?,fingerprint=?,expires_at=?,result_kind=?,"
+           "result_checksum=?,result_type=?,result_ref=?,result=? WHERE tenant=? AND operation=? "
+           "AND `key`=? AND version=?";
 }
 
 std::string transaction_texts::update(const record_id& id, const record& after,
@@ -122,6 +116,16 @@ std::string transaction_texts::update(const record_id& id, const record& after,
     }
     // The guard reads the row as it was: in MariaDB an assignment before it does not count here.
     return made + " WHERE " + key_equals(id_row(id)) + " AND version=" + number_text(seen_version);
+}
+
+std::string transaction_texts::find_claim(const record_id& id, std::int64_t version) const {
+    return "SELECT 1 FROM " + table("record") + " WHERE " + key_equals(id_row(id)) +
+           " AND version=" + number_text(version);
+}
+
+std::string transaction_texts::remove_claim(const record_id& id, std::int64_t version) const {
+    return "DELETE FROM " + table("record") + " WHERE " + key_equals(id_row(id)) +
+           " AND version=" + number_text(version);
 }
 
 } // namespace semel::mysql

@@ -1,0 +1,28 @@
+// What a transaction on the caller's connection is refused for.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "semel/base/result.hpp"
+
+namespace semel::mysql {
+
+inline failure refused(errc code, std::string detail) {
+    return {.code = code, .possible = effect::none, .detail = "mysql: " + std::move(detail)};
+}
+
+inline failure broken(std::string detail) {
+    return refused(errc::transaction_broken, std::move(detail));
+}
+
+inline failure moved() {
+    return broken("the work has left the connection with another default database; choose the one "
+                  "it began with again");
+}
+
+inline failure row_is_gone() {
+    return broken("the work has removed the row of its own record");
+}
+
+} // namespace semel::mysql
