@@ -9,6 +9,7 @@ only.
 # apps, tests, benchmarks and examples are where the parts are put together.
 LAYERS = {
     "base": set(),
+    "net": {"base"},
     "log": {"base", "fingerprint"},
     "fingerprint": {"base"},
     "core": {"base", "fingerprint"},
@@ -29,25 +30,25 @@ LAYERS = {
     "http/beast": {"base", "log", "fingerprint", "core", "store", "transaction", "engine", "asio",
                    "http"},
     "grpc": {"base", "fingerprint", "core", "ids", "store", "transaction", "engine", "http"},
-    "edge/wire": {"base", "http"},
-    "edge/server": {"base", "log", "core", "http", "edge/wire"},
-    "edge/gateway": {"base", "log", "fingerprint", "core", "store", "engine", "http", "edge/wire",
-                     "edge/server"},
+    "net/http1": {"base", "http"},
+    "edge/server": {"base", "net", "log", "core", "http", "net/http1"},
+    "edge/gateway": {"base", "net", "log", "fingerprint", "core", "store", "engine", "http",
+                     "net/http1", "edge/server"},
     "edge/center": {"base", "fingerprint", "core", "store", "engine", "http", "edge/server"},
     "edge/admin": {"base", "fingerprint", "core", "store", "engine", "operations", "outbox", "http",
-                   "edge/wire", "edge/server", "edge/gateway", "edge/center"},
-    "config": {"base", "log", "fingerprint", "core", "store", "engine", "operations", "outbox",
-               "http", "edge/wire", "edge/server", "edge/gateway"},
+                   "edge/server", "edge/gateway", "edge/center"},
+    "config": {"base", "net", "log", "fingerprint", "core", "store", "engine", "operations",
+               "outbox", "http", "edge/server", "edge/gateway"},
     "edge/console": {"base", "fingerprint", "core", "store", "engine", "http", "outbox",
                      "edge/server", "edge/gateway", "edge/center"},
-    "open": {"base", "fingerprint", "core", "store", "store/memory"},
-    "nats": {"base", "store", "core", "fingerprint", "open"},
+    "open": {"base", "net", "fingerprint", "core", "store", "store/memory"},
+    "nats": {"base", "net"},
     "outbox": {"base", "log", "fingerprint", "core", "ids", "store"},
-    "outbox/sinks": {"base", "log", "fingerprint", "core", "store", "databases/redis",
-                     "databases/redis/client", "http", "edge/wire", "open", "nats", "outbox"},
-    "consumer": {"base", "log", "fingerprint", "core", "store", "databases/redis/client", "engine",
-                 "open", "nats", "outbox", "outbox/sinks"},
-    "outbox/open": {"base", "store", "open", "outbox"},
+    "outbox/sinks": {"base", "net", "log", "fingerprint", "core", "store",
+                     "databases/redis/client", "http", "net/http1", "open", "nats", "outbox"},
+    "consumer": {"base", "net", "log", "fingerprint", "core", "store", "databases/redis/client",
+                 "engine", "open", "nats", "outbox", "outbox/sinks"},
+    "outbox/open": {"base", "net", "store", "open", "outbox"},
     "semel": {"base", "log", "fingerprint", "core", "ids", "store", "engine", "open"},
 }
 
@@ -74,7 +75,8 @@ for database, rooms in DATABASES.items():
     LAYERS["open"] |= {f"databases/{database}", *(f"databases/{database}/{room}"
                                                   for room in rooms[:2])}
     LAYERS["outbox/open"] |= {f"databases/{database}", f"databases/{database}/outbox"}
-LAYERS["databases/redis/client"].add("log")
+LAYERS["databases/redis"].add("net")
+LAYERS["databases/redis/client"] |= {"net", "log"}
 
 BOOST_ALLOWED = ("include/semel/asio", "include/semel/http/beast", "src/edge/", "tests/",
                  "examples/", "apps/", "benchmarks/")

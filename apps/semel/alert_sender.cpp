@@ -51,7 +51,7 @@ alert_sender::alert_sender(alert_target to, std::shared_ptr<logger> log)
     : target_(std::move(to)), log_(std::move(log)) {
     if (target_.webhook.empty()) return;
     to_ = opened(edge::caller::make(
-        {.url = opened(edge::parse_base_url(target_.webhook)), .answer_time = answer_time}));
+        {.url = opened(net::parse_base_url(target_.webhook)), .answer_time = answer_time}));
 }
 
 // Each try has a signature of its own, since receivers refuse old ones. The id stays.

@@ -1,8 +1,8 @@
 #include "command_words.hpp"
 
 #include "base/nearest.hpp"
-#include "base/shown_url.hpp"
 #include "commands.hpp"
+#include "net/shown_url.hpp"
 
 namespace semel::app {
 namespace {
@@ -29,7 +29,7 @@ const CLI::App* command_named(const CLI::App& of, const std::string& word) {
 std::string unknown_command(const CLI::App& in, const std::string& path, const std::string& word) {
     const auto names = names_of(in);
     const std::string meant = nearest(word, names);
-    std::string text = "there is no command '" + path + " " + shown_url(word) + "'; ";
+    std::string text = "there is no command '" + path + " " + net::shown_url(word) + "'; ";
     if (!meant.empty()) return text + "did you mean '" + path + " " + meant + "'?";
     return text + "there are: " + listed(names);
 }
@@ -79,9 +79,10 @@ std::string unexpected_word(const CLI::App& tool) {
     std::string path = tool.get_name();
     const CLI::App& command = innermost(tool, path);
     const std::string name = word.substr(0, word.find('='));
-    if (!name.starts_with("--")) return "'" + path + "' does not expect '" + shown_url(word) + "'";
+    if (!name.starts_with("--"))
+        return "'" + path + "' does not expect '" + net::shown_url(word) + "'";
     const std::string meant = nearest(name, options_of(command));
-    return "'" + path + "' has no option " + shown_url(name) +
+    return "'" + path + "' has no option " + net::shown_url(name) +
            (meant.empty() ? "; see '" + path + " --help'" : "; did you mean " + meant + "?");
 }
 

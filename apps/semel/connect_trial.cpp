@@ -5,9 +5,9 @@
 
 #include <unistd.h>
 
-#include "base/shown_url.hpp"
 #include "config/token_file.hpp"
 #include "databases/redis/client/opening.hpp"
+#include "net/shown_url.hpp"
 #include "open/targets.hpp"
 #include "semel/outbox/open.hpp"
 #include "semel/outbox/sinks.hpp"
@@ -19,7 +19,7 @@ namespace {
 constexpr const char* comes_later = "`semel serve` creates it, or upgrades its tables";
 
 bool is_file_store(std::string_view url) {
-    return url_scheme(url) == "sqlite";
+    return net::url_scheme(url) == "sqlite";
 }
 
 // A file is not even opened for writing: that would leave a log beside it.
@@ -37,7 +37,7 @@ trial ended(std::string what, result<void> got, std::string note = {}) {
 
 // Opening the store for work has to write where this only reads.
 result<void> check_rights(const std::string& url) {
-    const auto parsed = parse_url(url);
+    const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     const auto file = sqlite_target(*parsed, {});
     if (!file) return file.error();
@@ -63,7 +63,7 @@ result<void> ask(const std::string& url, const config::store_section& with) {
 
 trial try_store(const std::string& what, const std::string& url,
                 const config::store_section& with) {
-    if (url_scheme(url) == "memory") return ended(what, {}, "in the process itself");
+    if (net::url_scheme(url) == "memory") return ended(what, {}, "in the process itself");
     auto got = ask(url, with);
     if (!is_file_store(url)) return ended(what, std::move(got));
     const bool missing = !got && got.error().code == errc::schema_missing;
@@ -72,7 +72,7 @@ trial try_store(const std::string& what, const std::string& url,
 }
 
 trial try_front(const std::string& url) {
-    const std::string what = "store.front " + shown_url(url);
+    const std::string what = "store.front " + net::shown_url(url);
     const auto options = front_target(url, {});
     if (!options) return ended(what, options.error());
     auto how = redis::link_options_of(*options);
@@ -84,14 +84,14 @@ trial try_front(const std::string& url) {
 void try_stores(const config::store_section& with, std::vector<trial>& to) {
     std::string front = with.front.text;
     std::string truth = with.url.text;
-    if (url_scheme(truth) == "tiered") {
-        const auto parsed = parse_url(truth);
+    if (net::url_scheme(truth) == "tiered") {
+        const auto parsed = net::parse_url(truth);
         const auto both = parsed ? tiered_target(*parsed) : result<tiered_urls>{parsed.error()};
-        if (!both) return to.push_back(ended("store.url " + shown_url(truth), both.error()));
+        if (!both) return to.push_back(ended("store.url " + net::shown_url(truth), both.error()));
         front = both->front;
         truth = both->truth;
     }
-    to.push_back(try_store("store.url " + shown_url(truth), truth, with));
+    to.push_back(try_store("store.url " + net::shown_url(truth), truth, with));
     if (!front.empty()) to.push_back(try_front(front));
 }
 
@@ -99,7 +99,7 @@ trial try_outbox(const std::string& name, const config::config& of,
                  const config::relay_entry& one) {
     const bool own = one.store.text.empty();
     const std::string& url = own ? of.store.url.text : one.store.text;
-    const std::string what = name + ".store " + shown_url(url);
+    const std::string what = name + ".store " + net::shown_url(url);
     outbox::table_options with = outbox_options_of(of, one);
     with.mode = mode_for(url);
     auto on = outbox::open_table(url, with);
@@ -129,8 +129,8 @@ std::vector<trial> try_connections(const config::config& of) {
         const config::relay_entry& one = of.relays[i];
         const std::string name = "relay[" + std::to_string(i + 1) + "]";
         made.push_back(try_outbox(name, of, one));
-        made.push_back(
-            ended(name + ".sink " + shown_url(one.sink.text), outbox::try_sink(one.sink.text)));
+        made.push_back(ended(name + ".sink " + net::shown_url(one.sink.text),
+                             outbox::try_sink(one.sink.text)));
     }
     return made;
 }

@@ -28,7 +28,7 @@ bool is_free(std::uint16_t port) {
 
 } // namespace
 
-edge::host_port free_address(std::uint16_t from) {
+net::host_port free_address(std::uint16_t from) {
     for (int i = 0; i < tries_max && from + i <= 65'535; ++i) {
         const auto port = static_cast<std::uint16_t>(from + i);
         if (is_free(port)) return {.host = "127.0.0.1", .port = port};

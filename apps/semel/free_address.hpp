@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include "edge/wire/address.hpp"
+#include "net/address.hpp"
 
 namespace semel::app {
 
 // On the loopback: this port, or the next one that is free. Throws std::runtime_error if a hundred
 // are taken. Another process may take the port before it is used.
-[[nodiscard]] edge::host_port free_address(std::uint16_t from);
+[[nodiscard]] net::host_port free_address(std::uint16_t from);
 
 } // namespace semel::app

@@ -156,13 +156,13 @@ std::string principal_secret_of(const gateway_arguments& with) {
 // ---- the rest
 
 edge::server_options server_of(const gateway_arguments& with) {
-    edge::server_options made{.listen = checked("--listen", edge::parse_host_port(with.listen)),
+    edge::server_options made{.listen = checked("--listen", net::parse_host_port(with.listen)),
                               .threads = with.threads,
                               .connections_max = with.connections,
                               .connections_per_address_max = with.connections_per_address,
                               .buffered_bytes_max = with.buffered_max};
     for (const std::string& text : with.trust) {
-        made.trusted.push_back(checked("--trust", edge::network::parse(text)));
+        made.trusted.push_back(checked("--trust", net::network::parse(text)));
     }
     made.heads.hosts = with.hosts;
     auto& vital = made.heads.vital;
@@ -188,7 +188,7 @@ edge::gateway_options options_of(const gateway_arguments& with,
                                  std::shared_ptr<const config::live_tokens> tokens) {
     edge::gateway_options made;
     made.server = server_of(with);
-    made.upstream.url = checked("--upstream", edge::parse_base_url(with.upstream));
+    made.upstream.url = checked("--upstream", net::parse_base_url(with.upstream));
     made.upstream.ca_file = with.upstream_ca;
     if (with.pass_underscores) {
         made.upstream.underscores = edge::upstream_options::names_with_underscores::pass;

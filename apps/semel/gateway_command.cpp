@@ -1,7 +1,6 @@
 #include <iostream>
 #include <memory>
 
-#include "base/shown_url.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
 #include "duration_text.hpp"
@@ -9,6 +8,7 @@
 #include "gateway_arguments.hpp"
 #include "http_probe.hpp"
 #include "last_exit.hpp"
+#include "net/shown_url.hpp"
 #include "opened.hpp"
 #include "semel/engine.hpp"
 #include "semel/open.hpp"
@@ -49,7 +49,7 @@ void serve(const gateway_arguments& with) {
     settles.start();
     std::cout << "semel gateway: listening on " << (options.server.tls ? "https://" : "http://")
               << gateway->address().text() << ", upstream " << with.upstream << ", store "
-              << shown_url(store) << std::endl;
+              << net::shown_url(store) << std::endl;
     for (int what = 0; what == 0 || what == SIGHUP; what = asked.next(token_look)) {
         if (with.tenant_tokens.empty()) continue;
         what == SIGHUP ? file.reload() : file.look();

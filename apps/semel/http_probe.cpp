@@ -70,7 +70,7 @@ result<void> add_operation(std::map<std::string, reconcile_rule>& to,
     set_times(rule, one.times);
     if (!one.probe.empty()) {
         auto by = edge::caller::make(
-            {.url = edge::parse_base_url(one.probe).value(), .answer_time = answer_time_max});
+            {.url = net::parse_base_url(one.probe).value(), .answer_time = answer_time_max});
         if (!by) return std::move(by).error();
         rule.probe = http_probe(*std::move(by), "", as_result(one.policy.result_bytes_max));
     }

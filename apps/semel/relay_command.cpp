@@ -1,10 +1,10 @@
 #include <iostream>
 #include <memory>
 
-#include "base/shown_url.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
 #include "duration_text.hpp"
+#include "net/shown_url.hpp"
 #include "opened.hpp"
 #include "semel/outbox.hpp"
 #include "semel/outbox/open.hpp"
@@ -87,8 +87,8 @@ void run(const relay_arguments& with) {
     signals stop{SIGTERM, SIGINT};
     const auto running = opened(outbox::open_relay(tables, sinks, options));
     // Standard output may be the sink.
-    std::cerr << "semel relay: from " << shown_url(places.front().url)
-              << (places.size() > 1 ? " and others" : "") << " to " << shown_url(sink) << ", "
+    std::cerr << "semel relay: from " << net::shown_url(places.front().url)
+              << (places.size() > 1 ? " and others" : "") << " to " << net::shown_url(sink) << ", "
               << with.mode << std::endl;
     static_cast<void>(stop.next());
     stop.release();

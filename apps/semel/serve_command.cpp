@@ -51,9 +51,8 @@ void serve(const std::string& file) {
 // A first try does not end at a port that something else has.
 config::config demo_config_at(const demo::shop& shop, const arguments& given) {
     config::config with = demo::gateway_config(shop.url(), given.demo_file);
-    const edge::host_port listen = given.listen.empty()
-                                       ? free_address(demo_port)
-                                       : opened(edge::parse_host_port(given.listen));
+    const net::host_port listen =
+        given.listen.empty() ? free_address(demo_port) : opened(net::parse_host_port(given.listen));
     const bool is_own_port = listen.port != 0 && listen.port < 65'535;
     with.server.listen = listen.text();
     with.server.admin_listen =

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/shown_url.hpp"
 #include "edge/admin/metrics.hpp"
 #include "http_probe.hpp"
 #include "log/key_secret.hpp"
+#include "net/shown_url.hpp"
 #include "opened.hpp"
 #include "start_advice.hpp"
 
@@ -114,13 +114,13 @@ std::string service::about() const {
         text += "semel serve: center " + scheme + center_server_->address().text() + "\n";
     }
     for (const config::relay_entry& one : config_.relays) {
-        text += "semel serve: relay to " + shown_url(one.sink.text) + "\n";
+        text += "semel serve: relay to " + net::shown_url(one.sink.text) + "\n";
     }
     if (admin_server_) {
         text += "semel serve: admin " + admin_url() + "\n";
     }
     if (console_) text += "semel serve: console " + console_url() + "\n";
-    return text + "semel serve: store " + shown_url(config_.store.url.text) + "\n";
+    return text + "semel serve: store " + net::shown_url(config_.store.url.text) + "\n";
 }
 
 std::string service::console_url() const {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "base/shown_url.hpp"
-#include "edge/wire/address.hpp"
 #include "nats/nats.hpp"
+#include "net/address.hpp"
+#include "net/shown_url.hpp"
 #include "open/targets.hpp"
 
 namespace semel::app {
@@ -19,7 +19,7 @@ struct place {
     bool secured = false; // by TLS that is asked for, or because it does not leave the machine
 };
 
-std::optional<place> postgres_place(const store_url& url) {
+std::optional<place> postgres_place(const net::parsed_url& url) {
     // libpq reads it; this much of it is enough for advice.
     std::string_view rest = url.base;
     const std::size_t start = rest.find("//");
@@ -43,12 +43,12 @@ std::optional<place> postgres_place(const store_url& url) {
     return made;
 }
 
-std::optional<place> place_of(const store_url& url) {
+std::optional<place> place_of(const net::parsed_url& url) {
     const std::string& scheme = url.scheme;
     if (scheme.starts_with("postgres")) return postgres_place(url);
     if (scheme.starts_with("redis")) {
-        url_parameters given{url};
-        redis_store_options read;
+        net::url_parameters given{url};
+        redis_options read;
         if (!read_redis_connection(url, given, read)) return std::nullopt;
         return place{.host = read.host, .password = !read.password.empty(), .secured = read.tls};
     }
@@ -60,7 +60,7 @@ std::optional<place> place_of(const store_url& url) {
                      .secured = read->tls != mysql_tls::off || !read->socket.empty()};
     }
     if (scheme.starts_with("nats")) {
-        url_parameters given{url};
+        net::url_parameters given{url};
         const auto read = nats::read_connection(url, given);
         if (!read) return std::nullopt;
         return place{.host = read->servers.substr(0, read->servers.rfind(':')),
@@ -72,8 +72,8 @@ std::optional<place> place_of(const store_url& url) {
 
 bool is_loopback(const std::string& host) {
     if (host == "localhost" || host.starts_with("127.")) return true;
-    const auto bytes = edge::parse_address(host);
-    const auto one = edge::parse_address("::1");
+    const auto bytes = net::parse_address(host);
+    const auto one = net::parse_address("::1");
     return bytes && *bytes == *one;
 }
 
@@ -97,7 +97,7 @@ void check_key_files(std::vector<std::string>& to, const std::string& what,
                      const std::string& url) {
     const auto hash = url.find('#');
     const bool webhook = url.starts_with("http") && hash != std::string::npos;
-    const auto parsed = parse_url(webhook ? "x:?" + url.substr(hash + 1) : url);
+    const auto parsed = net::parse_url(webhook ? "x:?" + url.substr(hash + 1) : url);
     if (!parsed) return;
     for (const auto& [name, value] : parsed->parameters) {
         const bool holds_a_key = name == "key_file" || name == "sslkey" || name == "secret_file" ||
@@ -109,7 +109,7 @@ void check_key_files(std::vector<std::string>& to, const std::string& what,
 void check_url(std::vector<std::string>& to, const std::string& what, const config::secret& url) {
     check_key_files(to, what, url.text);
     if (auto plain = plain_password(what, url.text); !plain.empty()) to.push_back(std::move(plain));
-    const auto parsed = parse_url(url.text);
+    const auto parsed = net::parse_url(url.text);
     if (!parsed) return;
     std::string path = parsed->target;
     if (path.starts_with("//")) path.erase(0, 2);
@@ -144,10 +144,10 @@ std::string open_answers(const http::tenant_source& tenants,
 }
 
 std::string plain_password(const std::string& what, const std::string& url) {
-    const auto parsed = parse_url(url);
+    const auto parsed = net::parse_url(url);
     const auto found = parsed ? place_of(*parsed) : std::nullopt;
     if (!found || !found->password || found->secured || is_loopback(found->host)) return {};
-    return what + " sends its password to " + found->host + " without TLS (" + shown_url(url) +
+    return what + " sends its password to " + found->host + " without TLS (" + net::shown_url(url) +
            "): ask for TLS in the URL";
 }
 

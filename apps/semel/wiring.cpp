@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/url_text.hpp"
 #include "config/load.hpp"
 #include "edge/console/sessions.hpp"
+#include "net/url_text.hpp"
 #include "semel/open.hpp"
 #include "semel/store/decorators.hpp"
 
@@ -32,7 +32,8 @@ http::gate_options gate_of(const config::config& from, http::tenant_source tenan
 
 std::string store_url_of(const config::store_section& with) {
     if (with.front.text.empty()) return with.url.text;
-    return "tiered:?front=" + nested_url(with.front.text) + "&truth=" + nested_url(with.url.text);
+    return "tiered:?front=" + net::nested_url(with.front.text) +
+           "&truth=" + net::nested_url(with.url.text);
 }
 
 outbox::table_options outbox_options_of(const config::config& with, const config::relay_entry& of) {
@@ -92,7 +93,7 @@ edge::server_options server_options_of(const config::config& from,
                                        const std::shared_ptr<logger>& log,
                                        const std::string& listen) {
     const config::server_section& server = from.server;
-    edge::server_options made{.listen = edge::parse_host_port(listen).value(),
+    edge::server_options made{.listen = net::parse_host_port(listen).value(),
                               .threads = static_cast<unsigned>(server.threads),
                               .connections_max = server.connections_max,
                               .connections_per_address_max = server.connections_per_address_max,
@@ -104,7 +105,7 @@ edge::server_options server_options_of(const config::config& from,
                                         .write = server.write_timeout},
                               .log = log};
     for (const std::string& one : from.tenants.trusted) {
-        made.trusted.push_back(edge::network::parse(one).value());
+        made.trusted.push_back(net::network::parse(one).value());
     }
     made.heads.hosts = server.hosts;
     made.heads.limits.head_bytes_max = server.head_bytes_max;
@@ -126,7 +127,7 @@ edge::server_options admin_options_of(const config::config& from,
     const std::size_t body_bytes_max =
         from.console.enabled ? from.limits.result_bytes_max * 2 + 65'536 : 1'024;
     constexpr std::size_t connections_max = 100;
-    edge::server_options made{.listen = edge::parse_host_port(from.server.admin_listen).value(),
+    edge::server_options made{.listen = net::parse_host_port(from.server.admin_listen).value(),
                               .threads = 1,
                               .connections_max = connections_max,
                               .when_full = edge::server_options::full::replaces,
@@ -147,7 +148,7 @@ edge::gateway_options gateway_options_of(const config::config& from,
                                          http::tenant_source tenants) {
     const config::gateway_section& gateway = from.gateway;
     edge::gateway_options made{.server = server_options_of(from, log, from.server.listen),
-                               .upstream = {.url = edge::parse_base_url(gateway.upstream).value(),
+                               .upstream = {.url = net::parse_base_url(gateway.upstream).value(),
                                             .ca_file = gateway.tls_ca,
                                             .connections_max = gateway.connections_max,
                                             .connect_time = gateway.connect_timeout,

@@ -3,8 +3,8 @@
 
 #include "config/load.hpp"
 #include "config/schema.hpp"
-#include "edge/wire/address.hpp"
 #include "http/text.hpp"
+#include "net/address.hpp"
 #include "semel/http/tenant.hpp"
 
 namespace semel::config {
@@ -68,7 +68,7 @@ private:
 
     struct listener {
         std::string_view key;
-        edge::host_port at;
+        net::host_port at;
     };
 
     void check_listeners() {
@@ -76,7 +76,7 @@ private:
         std::vector<listener> all;
         const auto add = [&](std::string_view key, const std::string& text, bool used,
                              const char* form) {
-            const auto at = edge::parse_host_port(text);
+            const auto at = net::parse_host_port(text);
             if (!at) return say({key}, form);
             if (used) check_apart(all, {key, *at});
         };
@@ -108,7 +108,7 @@ private:
             say({"gateway.upstream", "center.enabled", "relay"},
                 "must be set, or center.enabled, or a [[relay]]: nothing would be served");
         }
-        if (!upstream.empty() && !edge::parse_base_url(upstream)) {
+        if (!upstream.empty() && !net::parse_base_url(upstream)) {
             say({"gateway.upstream"}, "must be http://host:port or https://host:port");
         }
     }
@@ -116,14 +116,14 @@ private:
     void check_operations() {
         if (of_.sweep.share_percent > 100) say({"sweep.share_percent"}, "must be 1 to 100");
         const std::string& hook = of_.alerts.webhook.text;
-        if (!hook.empty() && !edge::parse_base_url(hook)) {
+        if (!hook.empty() && !net::parse_base_url(hook)) {
             say({"alerts.webhook"}, "must be an http:// or https:// URL without a query");
         }
         if (of_.alerts.signing.text.empty() && !of_.alerts.old_signing.text.empty()) {
             say({"alerts.old_secret", "alerts.secret"}, "needs alerts.secret");
         }
         const std::string& pages = of_.console.url;
-        if (!pages.empty() && !edge::parse_base_url(pages)) {
+        if (!pages.empty() && !net::parse_base_url(pages)) {
             say({"console.url"}, "must be an http:// or https:// URL without a query");
         }
     }
@@ -159,7 +159,7 @@ private:
                 "server.tls_client_ca the authority of their certificates");
         }
         for (const std::string& one : tenants.trusted) {
-            if (!edge::network::parse(one)) {
+            if (!net::network::parse(one)) {
                 say({"tenants.trusted"}, "'" + one + "' is no address or network");
             }
         }
@@ -228,7 +228,7 @@ private:
         if (!operations_.insert(one.name).second) {
             say_of(one.where, "operation.", {"name"}, "'" + one.name + "' is there twice");
         }
-        if (!one.probe.empty() && !edge::parse_base_url(one.probe)) {
+        if (!one.probe.empty() && !net::parse_base_url(one.probe)) {
             say_of(one.where, "operation.", {"probe"},
                    "must be an http:// or https:// URL without a query");
         }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/in_folder.hpp"
-#include "base/shown_url.hpp"
 #include "base/units.hpp"
+#include "net/in_folder.hpp"
+#include "net/shown_url.hpp"
 #include "semel/core/policy.hpp"
 
 namespace semel::config {
@@ -123,7 +123,7 @@ complaint take_url(const value& from, secret& to, const surroundings& around) {
     std::string written = in_folder(std::get<std::string>(got), around);
     auto text = is_reference(written) ? look_up(written, around) : result<std::string>{written};
     if (!text) return text.error().detail;
-    const std::string url = url_in_folder(*text, around.folder);
+    const std::string url = net::url_in_folder(*text, around.folder);
     if (!is_reference(written)) written = url;
     return to = {written, url}, std::nullopt;
 }
@@ -145,7 +145,7 @@ field path_field(key about, std::string& to) {
     made.type = "path";
     made.take = [&to, read = made.take](const value& from, const surroundings& around) {
         auto wrong = read(from, around);
-        if (!wrong && !to.empty()) to = path_in_folder(to, around.folder);
+        if (!wrong && !to.empty()) to = net::path_in_folder(to, around.folder);
         return wrong;
     };
     return made;
@@ -184,7 +184,7 @@ field url_field(key about, secret& to) {
         [&to](const value& from, const surroundings& around) { return take_url(from, to, around); },
         [&to] {
             const bool reference = is_reference(to.written) && to.written != to.text;
-            return detail::quoted(reference ? to.written : shown_url(to.written));
+            return detail::quoted(reference ? to.written : net::shown_url(to.written));
         }};
 }
 

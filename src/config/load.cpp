@@ -5,10 +5,10 @@
 #include <iterator>
 #include <set>
 
-#include "base/in_folder.hpp"
 #include "base/nearest.hpp"
 #include "config/schema.hpp"
 #include "config/toml_reader.hpp"
+#include "net/in_folder.hpp"
 
 namespace semel::config {
 namespace {
@@ -172,7 +172,7 @@ reading read(std::string_view text, const std::string& name, const surroundings&
         return got;
     }
     secret& store = got.made.store.url;
-    store.written = store.text = url_in_folder(store.text, around.folder);
+    store.written = store.text = net::url_in_folder(store.text, around.folder);
     reader into{around};
     into.read_file(std::get<value::table>(file), got.made);
     into.read_variables(got.made);

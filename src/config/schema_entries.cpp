@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/in_folder.hpp"
+#include "net/in_folder.hpp"
 
 namespace semel::config {
 namespace {
@@ -31,7 +31,7 @@ field sink_field(key about, secret& to) {
         const auto got = detail::one_text(from);
         const auto* text = std::get_if<std::string>(&got);
         if (text == nullptr || !text->starts_with("file:")) return read(from, around);
-        to.written = to.text = url_in_folder(*text, around.folder);
+        to.written = to.text = net::url_in_folder(*text, around.folder);
         return complaint{};
     };
     return made;

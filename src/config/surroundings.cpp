@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "base/in_folder.hpp"
+#include "net/in_folder.hpp"
 
 namespace semel::config {
 namespace {
@@ -48,7 +48,8 @@ surroundings this_process() {
 
 std::string in_folder(std::string_view reference, const surroundings& around) {
     if (!reference.starts_with(file_scheme)) return std::string{reference};
-    const std::string path = path_in_folder(reference.substr(file_scheme.size()), around.folder);
+    const std::string path =
+        net::path_in_folder(reference.substr(file_scheme.size()), around.folder);
     return std::string{file_scheme} + path;
 }
 

@@ -211,10 +211,10 @@ failure refused(std::string detail) {
 
 } // namespace
 
-result<std::unique_ptr<source>> open_nats_source(const store_url& url,
+result<std::unique_ptr<source>> open_nats_source(const net::parsed_url& url,
                                                  const consumer_options& options) {
     nats_source_options own{.claim_after = options.claim_after};
-    url_parameters given{url};
+    net::url_parameters given{url};
     auto connection = nats::read_connection(url, given);
     if (!connection) return std::move(connection).error();
     given.text("stream", own.stream);

@@ -1,11 +1,11 @@
 #include <string>
 #include <utility>
 
-#include "base/shown_url.hpp"
 #include "consumer/loop.hpp"
 #include "consumer/nats_source.hpp"
 #include "consumer/redis_source.hpp"
-#include "open/url.hpp"
+#include "net/shown_url.hpp"
+#include "net/url.hpp"
 
 namespace semel::consumer {
 
@@ -16,7 +16,7 @@ using opened = result<std::unique_ptr<source>>;
 struct kind {
     std::string_view scheme;
     std::string_view form; // for error messages
-    opened (*open)(const store_url& url, const consumer_options& options);
+    opened (*open)(const net::parsed_url& url, const consumer_options& options);
 };
 
 // A new broker is a line here and a source beside the others.
@@ -28,7 +28,7 @@ constexpr kind kinds[]{
 };
 
 opened open_source(std::string_view url, const consumer_options& options) {
-    const auto parsed = parse_url(url);
+    const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     std::string known;
     for (const auto& one : kinds) {
@@ -38,7 +38,7 @@ opened open_source(std::string_view url, const consumer_options& options) {
     return failure{.code = errc::invalid_argument,
                    .possible = effect::none,
                    .detail =
-                       "nothing to consume from at '" + shown_url(url) + "'; known: " + known};
+                       "nothing to consume from at '" + net::shown_url(url) + "'; known: " + known};
 }
 
 bool are_positive(const consumer_options& options) {

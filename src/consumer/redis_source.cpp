@@ -354,11 +354,11 @@ failure refused(std::string detail) {
 
 } // namespace
 
-result<std::unique_ptr<source>> open_redis_source(const store_url& url,
+result<std::unique_ptr<source>> open_redis_source(const net::parsed_url& url,
                                                   const consumer_options& options) {
     redis_store_options connection;
     redis_source_options own{.claim_after = options.claim_after};
-    url_parameters given{url};
+    net::url_parameters given{url};
     if (auto read = read_redis_connection(url, given, connection); !read) {
         return std::move(read).error();
     }

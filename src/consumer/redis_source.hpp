@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "consumer/source.hpp"
-#include "open/url.hpp"
+#include "net/url.hpp"
 
 namespace semel::consumer {
 
-[[nodiscard]] result<std::unique_ptr<source>> open_redis_source(const store_url& url,
+[[nodiscard]] result<std::unique_ptr<source>> open_redis_source(const net::parsed_url& url,
                                                                 const consumer_options& options);
 
 } // namespace semel::consumer

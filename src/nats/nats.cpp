@@ -88,7 +88,7 @@ failure failure_of(natsStatus status, std::string_view doing) {
     return {.code = code_of(status), .possible = effect::none, .detail = std::move(detail)};
 }
 
-result<connection_options> read_connection(const store_url& url, url_parameters& given) {
+result<connection_options> read_connection(const net::parsed_url& url, net::url_parameters& given) {
     connection_options made;
     std::string_view place = url.target;
     if (!place.starts_with("//")) return refused("write nats://host:port");

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/home_process.hpp"
-#include "open/url.hpp"
+#include "net/url.hpp"
 #include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
 
@@ -48,8 +48,8 @@ struct connection_options {
 };
 
 // `//user:password@host:port,host:port` of nats: and nats+tls:, and the parameters about them.
-[[nodiscard]] result<connection_options> read_connection(const store_url& url,
-                                                         url_parameters& given);
+[[nodiscard]] result<connection_options> read_connection(const net::parsed_url& url,
+                                                         net::url_parameters& given);
 
 [[nodiscard]] failure failure_of(natsStatus status, std::string_view doing);
 

@@ -2,8 +2,8 @@
 
 #include "databases/sqlite/client/connection.hpp"
 #include "databases/sqlite/client/schema.hpp"
+#include "net/url.hpp"
 #include "open/targets.hpp"
-#include "open/url.hpp"
 #include "semel/open.hpp"
 
 namespace semel {
@@ -26,7 +26,8 @@ std::string upgrade_sqlite(std::int64_t from, std::string_view prefix) {
 }
 
 // Opening the file as a store does the same; this is for those who want to see it first.
-migrated migrate_sqlite(const store_url& url, migrate_mode mode, const store_options& options) {
+migrated migrate_sqlite(const net::parsed_url& url, migrate_mode mode,
+                        const open_options& options) {
     const auto own = sqlite_target(url, options);
     if (!own) return own.error();
     if (!sqlite::valid_prefix(own->table_prefix)) {
@@ -54,27 +55,28 @@ migrated migrate_sqlite(const store_url& url, migrate_mode mode, const store_opt
     return report;
 }
 
-migrated migrate_postgres_at(const store_url& url, migrate_mode mode,
-                             const store_options& options) {
+migrated migrate_postgres_at(const net::parsed_url& url, migrate_mode mode,
+                             const open_options& options) {
     const auto own = postgres_target(url, options);
     if (!own) return own.error();
     return migrate_postgres(*own, mode);
 }
 
-migrated migrate_mysql_at(const store_url& url, migrate_mode mode, const store_options& options) {
+migrated migrate_mysql_at(const net::parsed_url& url, migrate_mode mode,
+                          const open_options& options) {
     const auto own = mysql_target(url, options);
     if (!own) return own.error();
     return migrate_mysql(*own, mode);
 }
 
-migrated has_no_tables(const store_url& url, migrate_mode, const store_options&) {
+migrated has_no_tables(const net::parsed_url& url, migrate_mode, const open_options&) {
     return failure{.code = errc::unsupported,
                    .possible = effect::none,
                    .detail = "'" + url.scheme + ":' stores have no tables; nothing to migrate"};
 }
 
 // The front has no tables.
-migrated migrate_truth(const store_url& url, migrate_mode mode, const store_options& options) {
+migrated migrate_truth(const net::parsed_url& url, migrate_mode mode, const open_options& options) {
     const auto own = tiered_target(url);
     if (!own) return own.error();
     return migrate(own->truth, mode, options);
@@ -82,7 +84,7 @@ migrated migrate_truth(const store_url& url, migrate_mode mode, const store_opti
 
 struct driver {
     std::string_view scheme;
-    migrated (*migrate)(const store_url& url, migrate_mode mode, const store_options& options);
+    migrated (*migrate)(const net::parsed_url& url, migrate_mode mode, const open_options& options);
 };
 
 constexpr driver drivers[]{
@@ -95,8 +97,8 @@ constexpr driver drivers[]{
 
 } // namespace
 
-migrated migrate(std::string_view url, migrate_mode mode, const store_options& options) {
-    const auto parsed = parse_url(url);
+migrated migrate(std::string_view url, migrate_mode mode, const open_options& options) {
+    const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     for (const auto& one : drivers) {
         if (one.scheme == parsed->scheme) return one.migrate(*parsed, mode, options);

@@ -15,7 +15,7 @@ failure refused(std::string detail) {
     return {.code = errc::invalid_argument, .possible = effect::none, .detail = std::move(detail)};
 }
 
-void read_milliseconds(url_parameters& from, std::string_view name, duration& to) {
+void read_milliseconds(net::url_parameters& from, std::string_view name, duration& to) {
     std::int64_t count = std::chrono::duration_cast<std::chrono::milliseconds>(to).count();
     from.number(name, count, count_unit);
     to = std::chrono::milliseconds{count};
@@ -76,14 +76,14 @@ result<void> read_tls(const std::string& word, mysql_store_options& to) {
 
 } // namespace
 
-result<mysql_store_options> mysql_target(const store_url& url, const store_options& options) {
+result<mysql_store_options> mysql_target(const net::parsed_url& url, const open_options& options) {
     mysql_store_options own;
     own.table_prefix = options.table_prefix;
     own.queue_max = options.queue_max;
     own.counters = options.counters;
     own.mode = options.mode;
     if (auto read = read_place(url.target, own); !read) return std::move(read).error();
-    url_parameters given{url};
+    net::url_parameters given{url};
     std::string tls;
     given.text("prefix", own.table_prefix);
     given.text("socket", own.socket);

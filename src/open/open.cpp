@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "net/url.hpp"
 #include "open/targets.hpp"
-#include "open/url.hpp"
 #include "semel/store/memory.hpp"
 
 namespace semel {
@@ -19,7 +19,7 @@ failure refused(std::string detail) {
     return {.code = errc::invalid_argument, .possible = effect::none, .detail = std::move(detail)};
 }
 
-result<memory_store_options> memory_target(const store_url& url, const store_options& options) {
+result<memory_options> memory_target(const net::parsed_url& url, const open_options& options) {
     if (!url.target.empty()) {
         return refused("'memory:' has no path, but the URL names '" + url.target + "'");
     }
@@ -30,15 +30,15 @@ result<memory_store_options> memory_target(const store_url& url, const store_opt
                            "'memory:' keeps its records inside one process: ask that process, "
                            "by its console or its API"};
     }
-    memory_store_options own;
-    url_parameters given{url};
+    memory_options own;
+    net::url_parameters given{url};
     given.number("records_max", own.records_max, records_unit);
     given.number("bytes_max", own.bytes_max, bytes_unit);
     if (auto read = given.finish(); !read) return std::move(read).error();
     return own;
 }
 
-result<redis_store_options> redis_store_target(const store_url& url, const store_options& options) {
+result<redis_options> redis_store_target(const net::parsed_url& url, const open_options& options) {
     return redis_target(url, options);
 }
 
@@ -51,19 +51,20 @@ result<void> check(const memory_store_options&) {
 }
 
 template <auto target, auto open>
-opened opened_by(const store_url& url, const store_options& with) {
+opened opened_by(const net::parsed_url& url, const open_options& with) {
     const auto own = target(url, with);
     if (!own) return own.error();
     return open(*own);
 }
 
-template <auto target> result<void> checked_by(const store_url& url, const store_options& with) {
+template <auto target>
+result<void> checked_by(const net::parsed_url& url, const open_options& with) {
     const auto own = target(url, with);
     if (!own) return own.error();
     return check(*own);
 }
 
-opened open_tiered(const store_url& url, const store_options& options) {
+opened open_tiered(const net::parsed_url& url, const open_options& options) {
     const auto own = tiered_target(url);
     if (!own) return own.error();
     if (options.mode == open_mode::read_only) return open_store(own->truth, options);
@@ -74,7 +75,7 @@ opened open_tiered(const store_url& url, const store_options& options) {
     return open_tiered_store(*std::move(front), *std::move(truth), own->options);
 }
 
-result<void> check_tiered(const store_url& url, const store_options& options) {
+result<void> check_tiered(const net::parsed_url& url, const open_options& options) {
     const auto own = tiered_target(url);
     if (!own) return own.error();
     const auto front = front_target(own->front, options);
@@ -85,8 +86,8 @@ result<void> check_tiered(const store_url& url, const store_options& options) {
 
 struct driver {
     std::string_view scheme;
-    opened (*open)(const store_url& url, const store_options& options);
-    result<void> (*check)(const store_url& url, const store_options& options);
+    opened (*open)(const net::parsed_url& url, const open_options& options);
+    result<void> (*check)(const net::parsed_url& url, const open_options& options);
 };
 
 template <auto target, auto open> constexpr driver driver_of(std::string_view scheme) {
@@ -115,15 +116,15 @@ const driver* driver_named(std::string_view scheme) {
 
 } // namespace
 
-opened open_store(std::string_view url, const store_options& options) {
-    const auto parsed = parse_url(url);
+opened open(std::string_view url, const open_options& options) {
+    const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     const driver* const by = driver_named(parsed->scheme);
     return by == nullptr ? unknown_store(url) : by->open(*parsed, options);
 }
 
-result<void> check_url(std::string_view url, const store_options& options) {
-    const auto parsed = parse_url(url);
+result<void> check_url(std::string_view url, const open_options& options) {
+    const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     const driver* const by = driver_named(parsed->scheme);
     return by == nullptr ? unknown_store(url) : by->check(*parsed, options);

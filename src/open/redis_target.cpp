@@ -20,7 +20,7 @@ template <class Number> bool read_number(std::string_view text, Number& to) {
     return error == std::errc{} && end == text.data() + text.size() && !text.empty();
 }
 
-void read_milliseconds(url_parameters& from, std::string_view name, duration& to) {
+void read_milliseconds(net::url_parameters& from, std::string_view name, duration& to) {
     std::int64_t count = std::chrono::duration_cast<std::chrono::milliseconds>(to).count();
     from.number(name, count, count_unit);
     to = std::chrono::milliseconds{count};
@@ -80,7 +80,7 @@ template <class Choice> struct choice {
 };
 
 template <class Choice, std::size_t N>
-result<void> read_choice(url_parameters& from, std::string_view name,
+result<void> read_choice(net::url_parameters& from, std::string_view name,
                          const choice<Choice> (&choices)[N], Choice& to) {
     std::string given;
     from.text(name, given);
@@ -102,8 +102,8 @@ constexpr choice<redis_wake> wakes[]{{"publish", redis_wake::publish}, {"none", 
 
 } // namespace
 
-result<void> read_redis_connection(const store_url& url, url_parameters& given,
-                                   redis_store_options& to) {
+result<void> read_redis_connection(const net::parsed_url& url, net::url_parameters& given,
+                                   redis_options& to) {
     to.tls = url.scheme == "rediss";
     if (auto read = read_place(url.target, to); !read) return read;
     read_milliseconds(given, "connect_timeout_ms", to.connect_timeout);
@@ -116,12 +116,12 @@ result<void> read_redis_connection(const store_url& url, url_parameters& given,
     return {};
 }
 
-result<redis_store_options> redis_target(const store_url& url, const store_options& options,
-                                         redis_store_options own) {
+result<redis_options> redis_target(const net::parsed_url& url, const open_options& options,
+                                   redis_options own) {
     own.queue_max = options.queue_max;
     own.counters = options.counters;
     own.mode = options.mode;
-    url_parameters given{url};
+    net::url_parameters given{url};
     if (auto read = read_redis_connection(url, given, own); !read) return std::move(read).error();
     given.text("prefix", own.prefix);
     given.number("lanes", own.lanes, count_unit);

@@ -15,7 +15,7 @@ failure refused(std::string detail) {
 }
 
 // A parameter in milliseconds.
-void milliseconds(url_parameters& from, std::string_view name, duration& to) {
+void milliseconds(net::url_parameters& from, std::string_view name, duration& to) {
     std::int64_t count = std::chrono::duration_cast<std::chrono::milliseconds>(to).count();
     from.number(name, count, count_unit);
     to = std::chrono::milliseconds{count};
@@ -43,8 +43,8 @@ std::string encoded(std::string_view value) {
 
 } // namespace
 
-result<sqlite_store_options> sqlite_target(const store_url& url, const store_options& options) {
-    sqlite_store_options own{.path = url.target};
+result<sqlite_options> sqlite_target(const net::parsed_url& url, const open_options& options) {
+    sqlite_options own{.path = url.target};
     if (own.path.starts_with("//")) {
         // sqlite:///var/lib/orders.db: an empty host, then the path.
         if (!own.path.starts_with("///")) {
@@ -56,7 +56,7 @@ result<sqlite_store_options> sqlite_target(const store_url& url, const store_opt
     own.table_prefix = options.table_prefix;
     own.queue_max = options.queue_max;
     own.mode = options.mode;
-    url_parameters given{url};
+    net::url_parameters given{url};
     given.text("prefix", own.table_prefix);
     milliseconds(given, "lock_wait_ms", own.lock_wait);
     given.number("cache_bytes", own.cache_bytes, bytes_unit);
@@ -65,13 +65,13 @@ result<sqlite_store_options> sqlite_target(const store_url& url, const store_opt
 }
 
 // Parameters that are not ours are libpq's: sslmode, sslrootcert, application_name …
-result<postgres_store_options> postgres_target(const store_url& url, const store_options& options) {
-    postgres_store_options own;
+result<postgres_options> postgres_target(const net::parsed_url& url, const open_options& options) {
+    postgres_options own;
     own.table_prefix = options.table_prefix;
     own.queue_max = options.queue_max;
     own.counters = options.counters;
     own.mode = options.mode;
-    url_parameters given{url};
+    net::url_parameters given{url};
     given.text("prefix", own.table_prefix);
     given.number("lanes", own.lanes, count_unit);
     given.number("batch_max", own.batch_max, count_unit);

@@ -18,14 +18,14 @@ failure refused(std::string detail) {
 
 } // namespace
 
-result<tiered_urls> tiered_target(const store_url& url) {
+result<tiered_urls> tiered_target(const net::parsed_url& url) {
     constexpr auto form = "write tiered:?front=redis://…&truth=postgres://…, with %26 for & and "
                           "%25 for % inside the two";
     if (!url.target.empty()) return refused("'tiered:' has no path; " + std::string{form});
     tiered_urls made;
     std::int64_t gate_ms =
         std::chrono::duration_cast<std::chrono::milliseconds>(made.options.gate_life).count();
-    url_parameters given{url};
+    net::url_parameters given{url};
     given.text("front", made.front);
     given.text("truth", made.truth);
     given.number("gate_ms", gate_ms, count_unit);
@@ -37,8 +37,8 @@ result<tiered_urls> tiered_target(const store_url& url) {
     return made;
 }
 
-result<redis_store_options> front_target(const std::string& url, const store_options& options) {
-    const auto parsed = parse_url(url);
+result<redis_options> front_target(const std::string& url, const open_options& options) {
+    const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     if (parsed->scheme != "redis" && parsed->scheme != "rediss") {
         return refused("the front of a tiered store must be redis:// or rediss://, not '" +

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/nearest.hpp"
-#include "base/shown_url.hpp"
-#include "open/url.hpp"
+#include "net/shown_url.hpp"
+#include "net/url.hpp"
 
 namespace semel {
 
@@ -33,7 +33,7 @@ std::string advice(std::string_view url) {
     const std::string meant = nearest(url.substr(0, colon), schemes);
     if (!meant.empty()) return "; did you mean '" + meant + ":'?";
     // It may hold a password.
-    const bool is_shown = shown_url(url) == url;
+    const bool is_shown = net::shown_url(url) == url;
     if (url.empty() || colon < url.size() || !is_shown) return {};
     return "; did you mean 'sqlite:" + std::string{url} + "'?";
 }
@@ -48,8 +48,8 @@ failure unknown_store(std::string_view url) {
     }
     return {.code = errc::unknown_store,
             .possible = effect::none,
-            .detail =
-                "no store answers to '" + shown_url(url) + "'" + advice(url) + "; known: " + known};
+            .detail = "no store answers to '" + net::shown_url(url) + "'" + advice(url) +
+                      "; known: " + known};
 }
 
 } // namespace semel

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "edge/wire/body_reader.hpp"
+#include "net/http1/body.hpp"
 #include "target.hpp"
 
 namespace {
@@ -16,7 +16,7 @@ struct outcome {
 };
 
 outcome read(std::string_view raw, std::size_t step) {
-    edge::body_reader reader{{.how = http::body_framing::by::chunks}};
+    http1::body_reader reader{{.how = http::body_framing::by::chunks}};
     outcome got;
     std::size_t shown = 0;
     while (!reader.done() && !reader.failed()) {

@@ -294,7 +294,7 @@ TEST(ConnectionsPerAddress, AreBoundedAndCounted) {
 TEST(ConnectionsPerAddress, OfTrustedPeersAreNotBounded) {
     rig all{{.adjust = [](gateway_options& options) {
         options.server.connections_per_address_max = 1;
-        options.server.trusted = {network::parse("127.0.0.0/8").value()};
+        options.server.trusted = {net::network::parse("127.0.0.0/8").value()};
     }}};
     std::vector<client> some;
     for (int i = 0; i < 5; ++i) {
@@ -304,12 +304,12 @@ TEST(ConnectionsPerAddress, OfTrustedPeersAreNotBounded) {
 }
 
 TEST(Address, BlocksAreWhatOnePartyHas) {
-    EXPECT_EQ(block_of("192.0.2.1"), "192.0.2.1");
-    EXPECT_EQ(block_of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
-    EXPECT_EQ(block_of("2001:db8:1:2::9"), "2001:db8:1:2::/64");
-    EXPECT_EQ(block_of("2001:db8:1:3::9"), "2001:db8:1:3::/64");
-    EXPECT_EQ(block_of("::1"), "::/64");
-    EXPECT_EQ(block_of("fe80::1%lo"), "fe80::1%lo");
+    EXPECT_EQ(net::block_of("192.0.2.1"), "192.0.2.1");
+    EXPECT_EQ(net::block_of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
+    EXPECT_EQ(net::block_of("2001:db8:1:2::9"), "2001:db8:1:2::/64");
+    EXPECT_EQ(net::block_of("2001:db8:1:3::9"), "2001:db8:1:3::/64");
+    EXPECT_EQ(net::block_of("::1"), "::/64");
+    EXPECT_EQ(net::block_of("fe80::1%lo"), "fe80::1%lo");
 }
 
 TEST(AddressBook, CountsEachAddressAlone) {

@@ -135,7 +135,7 @@ TEST(ProxiesWords, OfAnUntrustedClientAreDropped) {
 
 TEST(ProxiesWords, OfATrustedPeerPass) {
     rig all{{.adjust = [](gateway_options& options) {
-        options.server.trusted = {network::parse("127.0.0.0/8").value()};
+        options.server.trusted = {net::network::parse("127.0.0.0/8").value()};
     }}};
 
     (void)all.send({.key = "k", .headers = lines_of_proxies() + "X_User: a\r\n"});
@@ -186,7 +186,7 @@ TEST(VitalHeaders, AreNotHiddenBehindConnection) {
 
 TEST(ReservedTenant, IsRefusedByName) {
     rig all{{.tenants = http::tenant_header{}, .adjust = [](gateway_options& options) {
-                 options.server.trusted = {network::parse("127.0.0.0/8").value()};
+                 options.server.trusted = {net::network::parse("127.0.0.0/8").value()};
              }}};
 
     const answer no = all.send({.key = "k", .headers = "X-Tenant: semel\r\n"});

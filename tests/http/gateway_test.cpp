@@ -167,7 +167,7 @@ TEST(Gateway, TheKeyTravelsOnWithWhereTheRequestCameFrom) {
 
 TEST(Gateway, TrustedProxiesAreBelievedAboutWhereARequestCameFrom) {
     rig all{{.adjust = [](gateway_options& options) {
-        options.server.trusted = {network::parse("127.0.0.0/8").value()};
+        options.server.trusted = {net::network::parse("127.0.0.0/8").value()};
     }}};
     (void)all.send(
         {.key = "k", .headers = "X-Forwarded-For: 10.1.1.1\r\nX-Forwarded-Proto: https\r\n"});

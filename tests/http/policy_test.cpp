@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 rig_options by_header(std::string trusted) {
     return {.tenants = http::tenant_header{"X-Tenant"}, .adjust = [=](gateway_options& options) {
-                options.server.trusted = {network::parse(trusted).value()};
+                options.server.trusted = {net::network::parse(trusted).value()};
             }};
 }
 

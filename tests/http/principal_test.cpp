@@ -124,7 +124,7 @@ TEST(Principal, AProxysWordCountsOfTrustedPeersOnly) {
     rig_options trusting = one_route({.principal = {"X-Forwarded-User"}});
     trusting.adjust = [before = trusting.adjust](gateway_options& options) {
         before(options);
-        options.server.trusted = {network::parse("127.0.0.0/8").value()};
+        options.server.trusted = {net::network::parse("127.0.0.0/8").value()};
     };
     rig behind_a_proxy{std::move(trusting)};
     EXPECT_EQ(behind_a_proxy.send({.key = "k", .headers = hers}).status, 201);

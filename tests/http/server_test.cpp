@@ -80,7 +80,7 @@ TEST(Server, TakesHeadsAndBodiesInAnyPieces) {
 TEST(Server, HeadHasTheLengthAndNoBody) {
     const auto server = serving();
     client one{server->address().port};
-    const answer head = one.ask("HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n", asked_with::head);
+    const answer head = one.ask("HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n", http1::asked_with::head);
     EXPECT_EQ(head.header("Content-Length"), "3");
     EXPECT_EQ(one.ask(get_text("/next")).body, "/next:");
 }

@@ -82,7 +82,7 @@ rig_options serving_tls(const certificate& with) {
 // Goes to `inner` over https and trusts `ca`.
 rig_options calling_tls(rig& inner, const std::string& ca) {
     return {.adjust = [&inner, ca](gateway_options& options) {
-        options.upstream.url.how = base_url::scheme::https;
+        options.upstream.url.how = net::base_url::scheme::https;
         options.upstream.url.at.port = inner.port();
         options.upstream.ca_file = ca;
     }};

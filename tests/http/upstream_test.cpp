@@ -342,12 +342,12 @@ TEST(Upstream, HeadAndBodilessStatusesPassWithTheirLength) {
         }
     });
     client one{all.port()};
-    const answer head = one.ask("HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n", asked_with::head);
+    const answer head = one.ask("HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n", http1::asked_with::head);
     EXPECT_EQ(head.header("Content-Length"), "1234");
     const answer same = one.ask("GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
     EXPECT_EQ(same.status, 304);
     EXPECT_EQ(same.header("ETag"), "\"a\"");
-    EXPECT_EQ(one.ask("HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n", asked_with::head).status, 200);
+    EXPECT_EQ(one.ask("HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n", http1::asked_with::head).status, 200);
 }
 
 TEST(Upstream, AnswersBeforeTheRequestIsWholeArePassedOn) {

@@ -12,38 +12,17 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
 
 #include "semel/base/result.hpp"
 #include "semel/core/metrics.hpp"
 #include "semel/core/policy.hpp"
 #include "semel/log.hpp"
+#include "semel/net/stream.hpp"
 #include "semel/store.hpp"
 #include "semel/store/tiered.hpp"
 
 namespace semel {
-
-// A connected stream to a Redis server; used by one thread at a time. Implement it to bring
-// connections of your own: through a proxy, over a Unix socket, by another TLS library.
-class redis_transport {
-public:
-    redis_transport() = default;
-    redis_transport(const redis_transport&) = delete;
-    redis_transport& operator=(const redis_transport&) = delete;
-    virtual ~redis_transport() = default;
-
-    // Sends at least one of the bytes and returns how many. errc::timed_out if none could be
-    // sent within `patience`, errc::unavailable if the stream is broken.
-    virtual result<std::size_t> send(std::string_view bytes, duration patience) = 0;
-
-    // Receives at least one byte; 0 if the server has closed the stream. Errors as above.
-    virtual result<std::size_t> receive(std::span<char> into, duration patience) = 0;
-};
-
-// A transport over a connected stream socket. The transport closes the socket.
-[[nodiscard]] std::unique_ptr<redis_transport> open_redis_transport(int socket);
 
 // What to do about a server that may drop records when its memory is full.
 enum class redis_eviction : std::uint8_t {
@@ -89,9 +68,9 @@ struct redis_store_options {
 
     // Used instead of host, port and tls: called for every connection that the store needs, also to
     // replace a broken one, from any of the store's threads. User, password and database are still
-    // sent if set. If the function or its transports throw, the commands that needed them get
+    // sent if set. If the function or its streams throw, the commands that needed them get
     // errc::internal.
-    std::function<result<std::unique_ptr<redis_transport>>()> connect = {};
+    std::function<result<std::unique_ptr<net::stream>>()> connect = {};
     redis_connections connections = redis_connections::one_per_lane;
 
     open_mode mode = open_mode::create; // read_only: a replica will do, and one that evicts

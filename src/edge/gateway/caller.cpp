@@ -7,7 +7,7 @@
 #include "edge/gateway/fetch.hpp"
 #include "edge/gateway/upstream_pool.hpp"
 #include "edge/server/tls.hpp"
-#include "edge/wire/head_writer.hpp"
+#include "net/http1/writer.hpp"
 
 namespace semel::edge {
 namespace {
@@ -44,7 +44,8 @@ fetch_options options_of(const upstream_options& to, const call_request& what,
     const std::string target = to.url.path + what.target;
     http::body_framing framing;
     if (!body.empty()) framing = http::body_framing{http::body_framing::by::length, body.size()};
-    write_request_head(made.head, what.method, target.empty() ? "/" : target, headers, framing);
+    http1::write_request_head(made.head, what.method, target.empty() ? "/" : target, headers,
+                              framing);
     return made;
 }
 
@@ -66,7 +67,7 @@ struct caller::parts {
 
 result<std::unique_ptr<caller>> caller::make(upstream_options to) {
     auto made = std::make_unique<parts>(std::move(to));
-    if (made->options.url.how == base_url::scheme::https) {
+    if (made->options.url.how == net::base_url::scheme::https) {
         auto tls = make_client_tls(made->options.ca_file);
         if (!tls) return std::move(tls).error();
         made->tls.emplace(*std::move(tls));

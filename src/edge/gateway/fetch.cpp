@@ -15,7 +15,7 @@ bool fetch::is_safe() const {
     return what_.again == fetch_options::repeating::safe;
 }
 
-void fetch::on_response_head(response_head&& head) {
+void fetch::on_response_head(http1::response_head&& head) {
     made_.got.status = head.status;
     made_.got.headers = std::move(head.headers);
     upstream_->want_piece();

@@ -19,7 +19,7 @@ namespace semel::edge {
 struct fetch_options {
     std::string head = {};      // as it is sent
     std::string_view body = {}; // lives as long as what the continuation holds
-    asked_with method = asked_with::other;
+    http1::asked_with method = http1::asked_with::other;
     enum class repeating : std::uint8_t { never, safe } again = repeating::never;
     enum class afterwards : std::uint8_t { keep, close } then = afterwards::keep; // the connection
     std::size_t answer_bytes_max = 0;
@@ -43,14 +43,14 @@ public:
 
     fetch(fetch_options what, continuation then);
 
-    [[nodiscard]] asked_with method() const override { return what_.method; }
+    [[nodiscard]] http1::asked_with method() const override { return what_.method; }
     [[nodiscard]] bool is_safe() const override;
     [[nodiscard]] bool leaves_connection() const override {
         return what_.then == fetch_options::afterwards::keep;
     }
     void on_connection(upstream_connection& by) override { upstream_ = &by; }
     [[nodiscard]] outgoing first() override { return {.head = what_.head, .body = what_.body}; }
-    void on_response_head(response_head&& head) override;
+    void on_response_head(http1::response_head&& head) override;
     void on_response_piece(std::string_view piece, more then) override;
     void on_upstream_failed(upstream_failure why) override;
 

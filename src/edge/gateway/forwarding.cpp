@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "edge/wire/head_writer.hpp"
 #include "http/header_rules.hpp"
+#include "net/http1/writer.hpp"
 #include "semel/http/response.hpp"
 
 namespace semel::edge {
@@ -78,9 +78,9 @@ void write_forwarded_head(std::string& to, const upstream_options& upstream,
         headers.set("Host", upstream.url.at.text());
     }
     if (upstream.url.path.empty()) {
-        return write_request_head(to, head.method, head.target, headers, framing);
+        return http1::write_request_head(to, head.method, head.target, headers, framing);
     }
-    write_request_head(to, head.method, upstream.url.path + head.target, headers, framing);
+    http1::write_request_head(to, head.method, upstream.url.path + head.target, headers, framing);
 }
 
 http::header_list response_headers(http::header_list&& from) {

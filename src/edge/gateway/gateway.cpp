@@ -123,7 +123,7 @@ result<std::unique_ptr<gateway>> gateway::start(gateway_options options, semel::
     const std::shared_ptr<gateway_state> state{
         new gateway_state{std::move(options), *std::move(gate), engine, log}};
     const upstream_options& upstream = state->options.upstream;
-    if (upstream.url.how == base_url::scheme::https) {
+    if (upstream.url.how == net::base_url::scheme::https) {
         auto tls = make_client_tls(upstream.ca_file);
         if (!tls) return std::move(tls).error();
         state->tls.emplace(*std::move(tls));
@@ -140,7 +140,7 @@ gateway::gateway(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
 
 gateway::~gateway() = default;
 
-host_port gateway::address() const {
+net::host_port gateway::address() const {
     return parts_->listens->address();
 }
 

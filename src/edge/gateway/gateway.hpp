@@ -21,7 +21,7 @@ public:
     static result<std::unique_ptr<gateway>> start(gateway_options options, semel::engine& engine);
     ~gateway();
 
-    [[nodiscard]] host_port address() const;
+    [[nodiscard]] net::host_port address() const;
     [[nodiscard]] gateway_counts counts() const;
 
     // No new connections, and no further requests on those there are. Returns at once.

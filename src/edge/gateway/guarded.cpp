@@ -128,7 +128,8 @@ void guarded::pass_on(unique_function<void(http::settled)> then) {
     constexpr std::size_t small = 4'096;
     constexpr std::size_t usual_head = 512;
     fetch_options what{.body = body_,
-                       .method = head_.method == "HEAD" ? asked_with::head : asked_with::other,
+                       .method = head_.method == "HEAD" ? http1::asked_with::head
+                                                        : http1::asked_with::other,
                        .answer_bytes_max = gateway_->options.upstream.answer_bytes_max,
                        .kept_bytes_max = call_.how->policy.result_bytes_max,
                        .buffered = gateway_->options.server.buffered};

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "edge/server/options.hpp"
-#include "edge/wire/address.hpp"
+#include "net/address.hpp"
 #include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
 #include "semel/core/policy.hpp"
@@ -17,7 +17,7 @@
 namespace semel::edge {
 
 struct upstream_options {
-    base_url url = {};
+    net::base_url url = {};
     std::string ca_file = {}; // for https; empty: those the system trusts
     // Connections of all workers together. Further requests wait for a connection, up to
     // waiting_max and connect_time.

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "edge/gateway/fetch.hpp"
-#include "edge/wire/head_writer.hpp"
 #include "http/bounded_json.hpp"
 #include "http/text.hpp"
+#include "net/http1/writer.hpp"
 #include "semel/http/response.hpp"
 
 namespace semel::edge {
@@ -84,8 +84,8 @@ fetch_options probe_request(const gateway_state& gateway, const http::protected_
                        .answer_bytes_max = answer_bytes_max};
     const http::header_list headers{
         {"Host", upstream.url.at.text()}, {"Accept", "application/json"}, {"Via", "1.1 semel"}};
-    write_request_head(what.head, "GET", upstream.url.path + probe_target(path, about.what),
-                       headers, {});
+    http1::write_request_head(what.head, "GET", upstream.url.path + probe_target(path, about.what),
+                              headers, {});
     return what;
 }
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "edge/gateway/forwarding.hpp"
-#include "edge/wire/head_writer.hpp"
+#include "net/http1/writer.hpp"
 #include "semel/http/problem.hpp"
 
 namespace semel::edge {
@@ -22,7 +22,7 @@ void open_relay() {
     const http::request_head& head = client_->head();
     const http::body_framing& framing = client_->framing();
     const bool no_body = framing.how == by::nothing;
-    method_ = head.method == "HEAD" ? asked_with::head : asked_with::other;
+    method_ = head.method == "HEAD" ? http1::asked_with::head : http1::asked_with::other;
     safe_ = no_body && has_no_effect(head.method);
     may_be_overlooked_ = !no_body && !has_usual_body(head.method);
     chunked_ = framing.how == by::chunks;
@@ -42,10 +42,10 @@ void relay::on_piece(std::string_view piece, more then) {
     const bool last = then == more::none;
     part_ = {.head = {}, .body = piece, .tail = {}, .then = then};
     if (chunked_ && piece.empty()) {
-        part_.tail = last ? last_chunk : std::string_view{};
+        part_.tail = last ? http1::last_chunk : std::string_view{};
     } else if (chunked_) {
-        write_chunk_head(head_, piece.size());
-        part_.tail = last ? last_chunk_after_data : chunk_end;
+        http1::write_chunk_head(head_, piece.size());
+        part_.tail = last ? http1::last_chunk_after_data : http1::chunk_end;
     }
     part_.head = head_;
     if (!submitted_) return submit();
@@ -67,7 +67,7 @@ void relay::on_request_part_sent() {
     if (client_ != nullptr) client_->want_piece();
 }
 
-void relay::on_response_head(response_head&& head) {
+void relay::on_response_head(http1::response_head&& head) {
     response_ = std::move(head);
     response_.headers = response_headers(std::move(response_.headers));
     // The head does not wait for a body that is not there yet.
@@ -83,7 +83,7 @@ void relay::on_response_piece(std::string_view piece, more then) {
 void relay::answer_head(std::string_view piece, more then) {
     answered_ = true;
     std::optional<http::body_framing> framing;
-    if (method_ != asked_with::head && !is_bodiless(response_.status)) {
+    if (method_ != http1::asked_with::head && !http1::is_bodiless(response_.status)) {
         framing = response_.framing;
         if (response_.until_close) framing = http::body_framing{.how = by::chunks};
     }

@@ -26,13 +26,13 @@ public:
     void on_end(ending how) override;
 
     // ---- from the upstream
-    [[nodiscard]] asked_with method() const override { return method_; }
+    [[nodiscard]] http1::asked_with method() const override { return method_; }
     [[nodiscard]] bool is_safe() const override { return safe_; }
     [[nodiscard]] bool leaves_connection() const override { return !may_be_overlooked_; }
     void on_connection(upstream_connection& by) override;
     [[nodiscard]] outgoing first() override { return part_; }
     void on_request_part_sent() override;
-    void on_response_head(response_head&& head) override;
+    void on_response_head(http1::response_head&& head) override;
     void on_response_piece(std::string_view piece, more then) override;
     void on_upstream_failed(upstream_failure why) override;
 
@@ -44,14 +44,14 @@ private:
     session* client_;                         // null when it has ended
     upstream_connection* upstream_ = nullptr; // null when it is not ours
     bool submitted_ = false;
-    asked_with method_ = asked_with::other;
+    http1::asked_with method_ = http1::asked_with::other;
     bool safe_ = false;
     bool may_be_overlooked_ = false; // the request's body
     bool chunked_ = false;           // the request's body
     std::string head_;               // of the request, or of its next chunk
     outgoing part_;
     bool answered_ = false; // the head of the answer is on its way
-    response_head response_;
+    http1::response_head response_;
 };
 
 } // namespace semel::edge

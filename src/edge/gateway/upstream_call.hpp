@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "edge/server/exchange.hpp"
-#include "edge/wire/response_parser.hpp"
+#include "net/http1/response.hpp"
 
 namespace semel::edge {
 
@@ -27,7 +27,7 @@ class upstream_call {
 public:
     virtual ~upstream_call() = default;
 
-    [[nodiscard]] virtual asked_with method() const = 0;
+    [[nodiscard]] virtual http1::asked_with method() const = 0;
     // Whether the call may be sent again after an old connection ended without an answer. Only
     // calls without an effect may.
     [[nodiscard]] virtual bool is_safe() const = 0;
@@ -42,7 +42,7 @@ public:
     // The part has been written and another one follows.
     virtual void on_request_part_sent() {}
     // The final head. The body is then asked for with want_piece, and the end with release.
-    virtual void on_response_head(response_head&& head) = 0;
+    virtual void on_response_head(http1::response_head&& head) = 0;
     // The view lives until the next piece is asked for.
     virtual void on_response_piece(std::string_view piece, more then) = 0;
     // The call must not use the connection any more.

@@ -168,11 +168,11 @@ void upstream_connection::on_end_of_input() {
 
 void upstream_connection::take_head() {
     while (true) {
-        auto parsed = parse_response(in_.view(), call_->method(), pool_.options().heads);
-        if (auto* no = std::get_if<refused_response>(&parsed)) {
+        auto parsed = http1::parse_response(in_.view(), call_->method(), pool_.options().heads);
+        if (auto* no = std::get_if<http1::refused_response>(&parsed)) {
             return fail("its answer is malformed: " + no->why);
         }
-        auto* const whole = std::get_if<parsed_response>(&parsed);
+        auto* const whole = std::get_if<http1::parsed_response>(&parsed);
         if (whole == nullptr) return read();
         in_.consume(whole->size);
         if (whole->head.status == 101)

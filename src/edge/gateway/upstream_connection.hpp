@@ -12,7 +12,7 @@
 #include "edge/gateway/upstream_call.hpp"
 #include "edge/server/byte_stream.hpp"
 #include "edge/server/input_buffer.hpp"
-#include "edge/wire/body_reader.hpp"
+#include "net/http1/body.hpp"
 
 namespace semel::edge {
 
@@ -76,7 +76,7 @@ private:
     bool answered_ = false; // a byte of the answer has come
     bool head_done_ = false;
     bool keeps_alive_ = false;
-    body_reader body_;
+    http1::body_reader body_;
     bool wanted_ = false, pumping_ = false;
     std::size_t piece_used_ = 0;
     more after_write_ = more::none;

@@ -63,7 +63,7 @@ void upstream_pool::open(std::shared_ptr<upstream_call> call) {
 
 void upstream_pool::resolve(std::shared_ptr<upstream_connection> one,
                             std::shared_ptr<upstream_call> call) {
-    const host_port& at = options_.url.at;
+    const net::host_port& at = options_.url.at;
     resolver_.async_resolve(
         at.host, std::to_string(at.port), tcp::resolver::numeric_service,
         [this, one = std::move(one), call = std::move(call)](

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "edge/server/worker.hpp"
-#include "edge/wire/address.hpp"
+#include "net/address.hpp"
 
 namespace semel::edge {
 
@@ -39,7 +39,7 @@ public:
         tls_->set_verify_callback(asio::ssl::host_name_verification{host});
         // What SSL_set_tlsext_host_name does, without its old cast. Names only: addresses have
         // none.
-        if (parse_address(host)) return;
+        if (net::parse_address(host)) return;
         SSL_ctrl(tls_->native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
                  const_cast<char*>(host.c_str()));
     }

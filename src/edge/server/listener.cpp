@@ -13,7 +13,7 @@
 namespace semel::edge {
 namespace {
 
-failure cannot_listen(const host_port& at, const error_code& why) {
+failure cannot_listen(const net::host_port& at, const error_code& why) {
     const std::string what = "cannot listen on " + at.text() + ": ";
     if (why == asio::error::address_in_use) {
         return {.code = errc::address_in_use,
@@ -29,14 +29,14 @@ void turn_away(tcp::socket& socket) {
     socket.close(ignored);
 }
 
-peer_facts facts_of(const tcp::endpoint& peer, const std::vector<network>& trusted) {
+peer_facts facts_of(const tcp::endpoint& peer, const std::vector<net::network>& trusted) {
     auto address = peer.address();
     if (address.is_v6() && address.to_v6().is_v4_mapped()) {
         address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
     }
     peer_facts facts{.address = address.to_string()};
-    const auto bytes = trusted.empty() ? std::nullopt : parse_address(facts.address);
-    if (bytes && any_contains(trusted, *bytes)) facts.trust = http::peer_trust::trusted;
+    const auto bytes = trusted.empty() ? std::nullopt : net::parse_address(facts.address);
+    if (bytes && net::any_contains(trusted, *bytes)) facts.trust = http::peer_trust::trusted;
     return facts;
 }
 
@@ -68,7 +68,7 @@ result<std::unique_ptr<listener>> listener::open(crew& workers, server_options o
 }
 
 result<void> listener::bind() {
-    const host_port& at = state_->options.listen;
+    const net::host_port& at = state_->options.listen;
     error_code failed;
     tcp::resolver names{acceptor_.get_executor()};
     const auto found =
@@ -112,7 +112,7 @@ void listener::on_accepted(error_code failed, tcp::socket socket, worker& home) 
 }
 
 void listener::admit(tcp::socket socket, peer_facts peer, worker& home) {
-    const std::string block = block_of(peer.address);
+    const std::string block = net::block_of(peer.address);
     peer.block = std::hash<std::string>{}(block);
     const std::size_t max = state_->options.connections_per_address_max;
     const bool counted = max > 0 && peer.trust == http::peer_trust::untrusted;

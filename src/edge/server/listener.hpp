@@ -19,7 +19,7 @@ public:
     static result<std::unique_ptr<listener>> open(crew& workers, server_options options,
                                                   service& serves);
 
-    [[nodiscard]] host_port address() const { return address_; }
+    [[nodiscard]] net::host_port address() const { return address_; }
     [[nodiscard]] server_state& state() { return *state_; }
 
     // Stops accepting and tells the sessions; returns at once. May be called again.
@@ -39,7 +39,7 @@ private:
     const std::shared_ptr<server_state> state_; // shared with the sessions
     tcp::acceptor acceptor_;                    // used on the first worker
     asio::steady_timer pause_;
-    host_port address_;
+    net::host_port address_;
 };
 
 } // namespace semel::edge

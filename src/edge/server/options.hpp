@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "edge/server/byte_budget.hpp"
-#include "edge/wire/address.hpp"
-#include "edge/wire/body_reader.hpp"
+#include "net/address.hpp"
+#include "net/http1/body.hpp"
 #include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
 #include "semel/http/message.hpp"
@@ -48,9 +48,9 @@ struct server_times {
 };
 
 struct server_options {
-    host_port listen = {.host = "127.0.0.1", .port = 0}; // port 0: any free one
-    unsigned threads = 0;                                // 0: one per core
-    std::size_t connections_max = 10'000;                // above: closed at once, and counted
+    net::host_port listen = {.host = "127.0.0.1", .port = 0}; // port 0: any free one
+    unsigned threads = 0;                                     // 0: one per core
+    std::size_t connections_max = 10'000;                     // above: closed at once, and counted
     // Above, with one thread: instead of the new connection the one is closed that has waited
     // longest for its client. For listeners that must be reached in need.
     enum class full : std::uint8_t { refuses, replaces } when_full = full::refuses;
@@ -58,10 +58,10 @@ struct server_options {
     // zero: no bound of its own. A quarter of all: the others have room, and a proxy that is not
     // among the trusted ones can still stand for many clients.
     std::size_t connections_per_address_max = 2'500;
-    std::vector<network> trusted = {}; // peers whose headers are believed
+    std::vector<net::network> trusted = {}; // peers whose headers are believed
     std::optional<tls_server_options> tls = {};
     http::head_options heads = {};
-    body_limits bodies = {};
+    http1::body_limits bodies = {};
     std::size_t body_bytes_max = std::size_t{8} << 20U; // of requests that handlers get whole
     // Bodies that are held, of all connections together. Above: the slowest body of the address
     // that holds the most gets a 503, and is counted; the new one does if there is none.

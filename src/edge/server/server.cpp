@@ -138,7 +138,7 @@ server::~server() {
     parts_->workers.stop();
 }
 
-host_port server::address() const {
+net::host_port server::address() const {
     return parts_->listens->address();
 }
 

@@ -24,7 +24,7 @@ public:
     ~server();
 
     // Where it listens, with the port that was chosen.
-    [[nodiscard]] host_port address() const;
+    [[nodiscard]] net::host_port address() const;
     [[nodiscard]] server_counts counts() const;
 
     // No new connections, and no further requests on those there are. Returns at once.

@@ -58,7 +58,7 @@ void session::next_request() {
     wanted_ = wanted::head;
     idle_ = true;
     has_head_ = false;
-    method_ = asked_with::other;
+    method_ = http1::asked_with::other;
     version_ = http::version::http_1_1;
     if (server_->draining && in_.empty()) return close();
     take_head();
@@ -142,7 +142,7 @@ void session::take_head() {
 void session::refuse(http::refused_head&& why) {
     server_->malformed.add();
     // It is not known where such a request ends: its body may still be on its way.
-    body_ = body_reader{{.how = http::body_framing::by::chunks}, options().bodies};
+    body_ = http1::body_reader{{.how = http::body_framing::by::chunks}, options().bodies};
     refuse({.kind = http::problem_kind::request_malformed,
             .status = why.status,
             .detail = std::move(why.detail)});
@@ -150,8 +150,8 @@ void session::refuse(http::refused_head&& why) {
 
 void session::open_exchange() {
     server_->requests.add();
-    body_ = body_reader{framing_, options().bodies};
-    method_ = head_.method == "HEAD" ? asked_with::head : asked_with::other;
+    body_ = http1::body_reader{framing_, options().bodies};
+    method_ = head_.method == "HEAD" ? http1::asked_with::head : http1::asked_with::other;
     version_ = head_.version;
     persistent_ = !server_->draining && !asks_to_close(head_);
     invited_ = !in_.empty() || head_.version == http::version::http_1_0 ||

@@ -12,9 +12,9 @@
 #include "edge/server/input_buffer.hpp"
 #include "edge/server/server_state.hpp"
 #include "edge/server/worker.hpp"
-#include "edge/wire/body_reader.hpp"
-#include "edge/wire/head_writer.hpp"
-#include "edge/wire/response_parser.hpp"
+#include "net/http1/body.hpp"
+#include "net/http1/response.hpp"
+#include "net/http1/writer.hpp"
 #include "semel/http/message.hpp"
 #include "semel/http/tenant.hpp"
 
@@ -96,8 +96,8 @@ private:
 
     void refuse(const http::problem& what);
     void refuse(http::refused_head&& why);
-    void write_head(const response_line& line, const http::header_list& headers);
-    [[nodiscard]] after then_for_answer() const;
+    void write_head(const http1::response_line& line, const http::header_list& headers);
+    [[nodiscard]] http1::after then_for_answer() const;
     void flush(more then);
     void write();
     void on_written(error_code failed);
@@ -130,8 +130,8 @@ private:
 
     http::request_head head_;
     http::body_framing framing_;
-    body_reader body_;
-    asked_with method_ = asked_with::other;
+    http1::body_reader body_;
+    http1::asked_with method_ = http1::asked_with::other;
     http::version version_ = http::version::http_1_1;
     bool persistent_ = false; // another request may follow
     bool invited_ = true;     // the client has not asked for "100 Continue", or got it

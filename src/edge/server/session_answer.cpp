@@ -17,14 +17,15 @@ using by = http::body_framing::by;
 // ---- answers ------------------------------------------------------------------------------------
 
 // If a body was not read to its end, it is not known where the next request begins.
-after session::then_for_answer() const {
-    return persistent_ && body_.done() && !server_->draining ? after::keep_alive : after::close;
+http1::after session::then_for_answer() const {
+    return persistent_ && body_.done() && !server_->draining ? http1::after::keep_alive
+                                                             : http1::after::close;
 }
 
 void session::send(http::response answer) {
-    const bool to_head = method_ == asked_with::head;
+    const bool to_head = method_ == http1::asked_with::head;
     std::optional<http::body_framing> framing;
-    if (!is_bodiless(answer.status) && !(to_head && answer.body.empty())) {
+    if (!http1::is_bodiless(answer.status) && !(to_head && answer.body.empty())) {
         framing = {.how = by::length, .length = answer.body.size()};
     }
     chunked_out_ = false;
@@ -46,25 +47,25 @@ void session::send_head(int status, const http::header_list& headers,
     send_piece(piece, then);
 }
 
-void session::write_head(const response_line& line, const http::header_list& headers) {
+void session::write_head(const http1::response_line& line, const http::header_list& headers) {
     has_head_ = true;
-    response_line whole = line;
+    http1::response_line whole = line;
     whole.then = then_for_answer();
-    persistent_ = whole.then == after::keep_alive;
+    persistent_ = whole.then == http1::after::keep_alive;
     whole.date = home_.date();
-    write_response_head(out_head_, whole, headers);
+    http1::write_response_head(out_head_, whole, headers);
 }
 
 // `out_head_` may hold the head already: both go out in one write.
 void session::send_piece(std::string_view piece, more then) {
     out_piece_ = piece;
     if (chunked_out_) {
-        if (!piece.empty()) write_chunk_head(out_head_, piece.size());
+        if (!piece.empty()) http1::write_chunk_head(out_head_, piece.size());
         const bool last = then == more::none;
         if (piece.empty()) {
-            out_tail_ = last ? last_chunk : std::string_view{};
+            out_tail_ = last ? http1::last_chunk : std::string_view{};
         } else {
-            out_tail_ = last ? last_chunk_after_data : chunk_end;
+            out_tail_ = last ? http1::last_chunk_after_data : http1::chunk_end;
         }
     }
     flush(then);

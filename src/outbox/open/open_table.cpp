@@ -1,5 +1,5 @@
+#include "net/url.hpp"
 #include "open/targets.hpp"
-#include "open/url.hpp"
 #include "semel/databases/mysql/outbox.hpp"
 #include "semel/databases/postgres/outbox.hpp"
 #include "semel/databases/sqlite/outbox.hpp"
@@ -16,31 +16,32 @@ store_options options_of(const table_options& from) {
 }
 
 template <auto target, auto open>
-opened opened_by(const store_url& url, const table_options& with) {
+opened opened_by(const net::parsed_url& url, const table_options& with) {
     const auto own = target(url, options_of(with));
     if (!own) return own.error();
     return open(*own, with);
 }
 
-template <auto target> result<void> checked_by(const store_url& url, const table_options& with) {
+template <auto target>
+result<void> checked_by(const net::parsed_url& url, const table_options& with) {
     const auto own = target(url, options_of(with));
     if (!own) return own.error();
     return check(*own);
 }
 
-opened open_truth(const store_url& url, const table_options& options) {
+opened open_truth(const net::parsed_url& url, const table_options& options) {
     const auto own = tiered_target(url);
     if (!own) return own.error();
     return open_table(own->truth, options);
 }
 
-result<void> check_truth(const store_url& url, const table_options& options) {
+result<void> check_truth(const net::parsed_url& url, const table_options& options) {
     const auto own = tiered_target(url);
     if (!own) return own.error();
     return check_table_url(own->truth, options);
 }
 
-failure without_tables(const store_url& url) {
+failure without_tables(const net::parsed_url& url) {
     return {.code = errc::unsupported,
             .possible = effect::none,
             .detail = "'" + url.scheme +
@@ -48,18 +49,18 @@ failure without_tables(const store_url& url) {
                       "of the application"};
 }
 
-opened has_no_tables(const store_url& url, const table_options&) {
+opened has_no_tables(const net::parsed_url& url, const table_options&) {
     return without_tables(url);
 }
 
-result<void> check_no_tables(const store_url& url, const table_options&) {
+result<void> check_no_tables(const net::parsed_url& url, const table_options&) {
     return without_tables(url);
 }
 
 struct driver {
     std::string_view scheme;
-    opened (*open)(const store_url& url, const table_options& options);
-    result<void> (*check)(const store_url& url, const table_options& options);
+    opened (*open)(const net::parsed_url& url, const table_options& options);
+    result<void> (*check)(const net::parsed_url& url, const table_options& options);
 };
 
 template <auto target, auto open> constexpr driver driver_of(std::string_view scheme) {
@@ -88,14 +89,14 @@ const driver* driver_named(std::string_view scheme) {
 } // namespace
 
 result<std::unique_ptr<table>> open_table(std::string_view url, const table_options& options) {
-    const auto parsed = parse_url(url);
+    const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     const driver* const by = driver_named(parsed->scheme);
     return by == nullptr ? unknown_store(url) : by->open(*parsed, options);
 }
 
 result<void> check_table_url(std::string_view url, const table_options& options) {
-    const auto parsed = parse_url(url);
+    const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     const driver* const by = driver_named(parsed->scheme);
     return by == nullptr ? unknown_store(url) : by->check(*parsed, options);

@@ -126,7 +126,7 @@ private:
     std::vector<std::size_t> ends_;
 };
 
-result<syncing> read_sync(url_parameters& given) {
+result<syncing> read_sync(net::url_parameters& given) {
     std::string word = "yes";
     given.text("sync", word);
     if (word == "yes") return syncing::yes;
@@ -139,11 +139,11 @@ struct place {
     syncing sync = syncing::yes;
 };
 
-result<place> place_of(const store_url& url) {
+result<place> place_of(const net::parsed_url& url) {
     place made{.path = url.target};
     if (made.path.starts_with("//")) made.path.erase(0, 2);
     if (made.path.empty()) return refused("a file sink needs a path: file:events.jsonl");
-    url_parameters given{url};
+    net::url_parameters given{url};
     const auto sync = read_sync(given);
     if (!sync) return sync.error();
     made.sync = *sync;
@@ -157,14 +157,14 @@ failure cannot_open(const std::string& path, int error) {
 
 } // namespace
 
-result<std::unique_ptr<sink>> open_stdout_sink(const store_url& url, const sink_options&) {
+result<std::unique_ptr<sink>> open_stdout_sink(const net::parsed_url& url, const sink_options&) {
     if (!url.target.empty()) return refused("'stdout:' has no path");
-    url_parameters given{url};
+    net::url_parameters given{url};
     if (auto read = given.finish(); !read) return std::move(read).error();
     return std::unique_ptr<sink>{std::make_unique<file_sink>(STDOUT_FILENO, syncing::no)};
 }
 
-result<std::unique_ptr<sink>> open_file_sink(const store_url& url, const sink_options&) {
+result<std::unique_ptr<sink>> open_file_sink(const net::parsed_url& url, const sink_options&) {
     const auto to = place_of(url);
     if (!to) return to.error();
     const int file = ::open(to->path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -176,13 +176,13 @@ result<std::unique_ptr<sink>> open_file_sink(const store_url& url, const sink_op
     return std::unique_ptr<sink>{std::move(made)};
 }
 
-result<void> check_file_sink(const store_url& url) {
+result<void> check_file_sink(const net::parsed_url& url) {
     const auto to = place_of(url);
     if (!to) return to.error();
     return {};
 }
 
-result<void> try_file_sink(const store_url& url) {
+result<void> try_file_sink(const net::parsed_url& url) {
     const auto to = place_of(url);
     if (!to) return to.error();
     const int file = ::open(to->path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);

@@ -244,9 +244,9 @@ private:
 
 } // namespace
 
-result<std::unique_ptr<sink>> open_nats_sink(const store_url& url, const sink_options&) {
+result<std::unique_ptr<sink>> open_nats_sink(const net::parsed_url& url, const sink_options&) {
     nats_sink_options own;
-    url_parameters given{url};
+    net::url_parameters given{url};
     auto connection = nats::read_connection(url, given);
     if (!connection) return std::move(connection).error();
     given.text("subject", own.subject);

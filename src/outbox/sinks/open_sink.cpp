@@ -1,8 +1,8 @@
 #include <array>
 #include <utility>
 
-#include "base/shown_url.hpp"
-#include "open/url.hpp"
+#include "net/shown_url.hpp"
+#include "net/url.hpp"
 #include "outbox/sinks/file_sink.hpp"
 #include "outbox/sinks/nats_sink.hpp"
 #include "outbox/sinks/redis_sink.hpp"
@@ -23,9 +23,9 @@ struct kind {
     result<void> (*connect)(std::string_view url, const sink_options& options);
 };
 
-template <opened (*open)(const store_url&, const sink_options&)>
+template <opened (*open)(const net::parsed_url&, const sink_options&)>
 opened parsed(std::string_view url, const sink_options& options) {
-    const auto read = parse_url(url);
+    const auto read = net::parse_url(url);
     if (!read) return read.error();
     return open(*read, options);
 }
@@ -44,9 +44,9 @@ constexpr kind connected_kind(std::string_view scheme, std::string_view form) {
             }};
 }
 
-template <result<void> (*look)(const store_url&)>
+template <result<void> (*look)(const net::parsed_url&)>
 result<void> looked_at(std::string_view url, const sink_options&) {
-    const auto read = parse_url(url);
+    const auto read = net::parse_url(url);
     if (!read) return read.error();
     return look(*read);
 }
@@ -69,7 +69,7 @@ failure unknown(std::string_view url) {
     for (const auto& one : kinds) known += (known.empty() ? "" : ", ") + std::string{one.form};
     return {.code = errc::invalid_argument,
             .possible = effect::none,
-            .detail = "no sink answers to '" + shown_url(url) + "'; known: " + known};
+            .detail = "no sink answers to '" + net::shown_url(url) + "'; known: " + known};
 }
 
 class metered_sink final : public sink {
@@ -99,7 +99,7 @@ private:
 };
 
 const kind* kind_of(std::string_view url) {
-    const std::string_view scheme = url_scheme(url);
+    const std::string_view scheme = net::url_scheme(url);
     for (const kind& one : kinds) {
         if (one.scheme == scheme) return &one;
     }

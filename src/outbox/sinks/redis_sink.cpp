@@ -232,10 +232,10 @@ private:
 
 } // namespace
 
-result<std::unique_ptr<sink>> open_redis_sink(const store_url& url, const sink_options&) {
-    redis_store_options connection;
+result<std::unique_ptr<sink>> open_redis_sink(const net::parsed_url& url, const sink_options&) {
+    redis_options connection;
     redis_sink_options own;
-    url_parameters given{url};
+    net::url_parameters given{url};
     if (auto read = read_redis_connection(url, given, connection); !read) {
         return std::move(read).error();
     }

@@ -3,13 +3,13 @@
 
 #include <memory>
 
-#include "open/url.hpp"
+#include "net/url.hpp"
 #include "semel/outbox/sinks.hpp"
 
 namespace semel::outbox {
 
 // redis:// and rediss://
-[[nodiscard]] result<std::unique_ptr<sink>> open_redis_sink(const store_url& url,
+[[nodiscard]] result<std::unique_ptr<sink>> open_redis_sink(const net::parsed_url& url,
                                                             const sink_options& options);
 
 } // namespace semel::outbox

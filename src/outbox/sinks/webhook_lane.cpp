@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include "databases/redis/client/socket.hpp"
+#include "net/socket.hpp"
 #include "semel/base/result.hpp"
 
 namespace semel::outbox {
@@ -13,12 +13,9 @@ namespace {
 constexpr std::size_t body_bytes_kept = 200;
 constexpr duration at_once = duration{0};
 
-// The streams are those of the Redis driver, and say so.
-std::string text_of(const failure& why) {
-    constexpr std::string_view by = "redis: ";
-    std::string made = why.detail;
-    if (made.starts_with(by)) made.erase(0, by.size());
-    return "http: " + made;
+failure in_http(failure why) {
+    why.detail.insert(0, "http: ");
+    return why;
 }
 
 } // namespace
@@ -40,27 +37,24 @@ result<void> webhook_lane::start(std::size_t message, std::string&& request) {
 }
 
 result<void> webhook_lane::reach() {
-    if (stream_ != nullptr && redis::spoke_unasked(*stream_)) stream_.reset();
+    if (stream_ != nullptr && net::spoke_unasked(*stream_)) stream_.reset();
     if (stream_ != nullptr) return {};
     auto made = connect();
-    if (made) return {};
-    return failure{
-        .code = made.error().code, .possible = effect::none, .detail = text_of(made.error())};
+    return made ? std::move(made) : in_http(std::move(made).error());
 }
 
 result<void> webhook_lane::connect() {
     const local_time until = local_clock::now() + options_.connect_timeout;
-    auto made = redis::connect_to(options_.at.host, options_.at.port, options_.connect_timeout);
+    auto made = net::connect_to(options_.at.host, options_.at.port, options_.connect_timeout);
     if (!made) return std::move(made).error();
     socket_ = made->get();
     used_before_ = false;
     if (options_.tls == nullptr) {
-        stream_ = open_redis_transport(made->release());
+        stream_ = net::open_stream(made->release());
         return {};
     }
     const duration left = std::max(until - local_clock::now(), duration{0});
-    auto stream =
-        redis::make_tls_transport(*std::move(made), *options_.tls, options_.at.host, left);
+    auto stream = net::open_tls_stream(*std::move(made), *options_.tls, options_.at.host, left);
     if (!stream) return std::move(stream).error();
     stream_ = *std::move(stream);
     return {};
@@ -113,13 +107,13 @@ result<bool> webhook_lane::fill() {
 
 std::optional<webhook_lane::ended> webhook_lane::take_head() {
     while (!head_) {
-        auto parsed =
-            edge::parse_response(std::string_view{input_}.substr(taken_), edge::asked_with::other);
+        auto parsed = http1::parse_response(std::string_view{input_}.substr(taken_),
+                                            http1::asked_with::other);
         if (std::holds_alternative<http::head_incomplete>(parsed)) return std::nullopt;
-        if (const auto* refused = std::get_if<edge::refused_response>(&parsed)) {
+        if (const auto* refused = std::get_if<http1::refused_response>(&parsed)) {
             return fail("http: the answer cannot be read: " + refused->why);
         }
-        auto& found = std::get<edge::parsed_response>(parsed);
+        auto& found = std::get<http1::parsed_response>(parsed);
         taken_ += found.size;
         if (found.head.status < 200) continue; // the final one follows
         reader_ = found.head.body();
@@ -162,7 +156,7 @@ std::optional<webhook_lane::ended> webhook_lane::on_closed() {
     }
     if (!used_before_ || !input_.empty() || head_) return fail("http: the connection was closed");
     stream_.reset();
-    if (auto made = connect(); !made) return fail(text_of(made.error()));
+    if (auto made = connect(); !made) return fail(in_http(std::move(made).error()).detail);
     sent_ = 0;
     return send();
 }

@@ -8,19 +8,19 @@
 #include <string>
 
 #include "base/home_process.hpp"
-#include "databases/redis/client/tls.hpp"
-#include "edge/wire/address.hpp"
-#include "edge/wire/response_parser.hpp"
+#include "net/address.hpp"
+#include "net/http1/response.hpp"
+#include "net/tls.hpp"
 #include "outbox/sinks/webhook_request.hpp"
 #include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
-#include "semel/databases/redis.hpp"
+#include "semel/net/stream.hpp"
 
 namespace semel::outbox {
 
 struct lane_options {
-    edge::host_port at = {};
-    std::shared_ptr<redis::tls_settings> tls = {}; // shared by the lanes of a sink; null: plain
+    net::host_port at = {};
+    std::shared_ptr<net::tls_settings> tls = {}; // shared by the lanes of a sink; null: plain
     duration connect_timeout = std::chrono::seconds{2};
     duration timeout = std::chrono::seconds{10}; // of a request, with its answer
 };
@@ -64,7 +64,7 @@ private:
 
     const home_process home_;
     const lane_options& options_;
-    std::unique_ptr<redis_transport> stream_;
+    std::unique_ptr<net::stream> stream_;
     int socket_ = -1;
     bool used_before_ = false; // the connection has carried another request
 
@@ -77,8 +77,8 @@ private:
     std::array<char, 4'096> piece_; // as it comes from the stream
     std::string input_;
     std::size_t taken_ = 0;
-    std::optional<edge::response_head> head_;
-    edge::body_reader reader_;
+    std::optional<http1::response_head> head_;
+    http1::body_reader reader_;
     std::string body_; // its beginning
     std::string retry_after_;
 };

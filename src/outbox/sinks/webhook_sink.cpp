@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "open/url.hpp"
+#include "net/url.hpp"
 #include "outbox/sinks/breaker.hpp"
 #include "outbox/sinks/per_key.hpp"
 #include "outbox/sinks/webhook_lane.hpp"
@@ -203,7 +203,7 @@ result<void> read_place(std::string_view url, webhook_options& to) {
     const std::size_t start = url.find("//");
     if (start == std::string_view::npos) return refused("write http://host:port/path");
     const std::size_t slash = std::min(url.find_first_of("/?", start + 2), url.size());
-    const auto base = edge::parse_base_url(url.substr(0, slash));
+    const auto base = net::parse_base_url(url.substr(0, slash));
     if (!base) return base.error();
     to.lane.at = base->at;
     to.target.host_header = url.substr(start + 2, slash - start - 2);
@@ -216,13 +216,13 @@ result<void> read_place(std::string_view url, webhook_options& to) {
     return {};
 }
 
-void read_time(url_parameters& given, std::string_view name, duration& to) {
+void read_time(net::url_parameters& given, std::string_view name, duration& to) {
     std::int64_t count = std::chrono::duration_cast<milliseconds>(to).count();
     given.number(name, count, 1'000);
     to = milliseconds{count};
 }
 
-result<void> read_secret(url_parameters& given, std::string_view name, std::string& to) {
+result<void> read_secret(net::url_parameters& given, std::string_view name, std::string& to) {
     std::string path;
     given.text(name, path);
     if (path.empty()) return {};
@@ -233,7 +233,7 @@ result<void> read_secret(url_parameters& given, std::string_view name, std::stri
     return {};
 }
 
-result<void> read_secrets(url_parameters& given, webhook_secrets& to) {
+result<void> read_secrets(net::url_parameters& given, webhook_secrets& to) {
     if (auto read = read_secret(given, "secret_file", to.now); !read) return read;
     if (auto read = read_secret(given, "old_secret_file", to.before); !read) return read;
     if (!to.now.empty() || to.before.empty()) return {};
@@ -241,7 +241,7 @@ result<void> read_secrets(url_parameters& given, webhook_secrets& to) {
         "old_secret_file of a webhook needs secret_file, the secret that comes after it");
 }
 
-result<void> read_key_form(url_parameters& given, key_quotes& to) {
+result<void> read_key_form(net::url_parameters& given, key_quotes& to) {
     std::string word = "bare";
     given.text("key", word);
     if (word != "bare" && word != "quoted") {
@@ -251,8 +251,8 @@ result<void> read_key_form(url_parameters& given, key_quotes& to) {
     return {};
 }
 
-result<void> read_tls(std::string_view url, url_parameters& given, lane_options& to) {
-    redis_store_options files;
+result<void> read_tls(std::string_view url, net::url_parameters& given, lane_options& to) {
+    net::tls_files files;
     given.text("ca_file", files.ca_file);
     given.text("cert_file", files.cert_file);
     given.text("key_file", files.key_file);
@@ -261,13 +261,13 @@ result<void> read_tls(std::string_view url, url_parameters& given, lane_options&
         return any ? result<void>{refused("certificates need TLS; write https://")}
                    : result<void>{};
     }
-    auto made = redis::make_tls_settings(files);
+    auto made = net::make_tls_settings(files);
     if (!made) return std::move(made).error();
     to.tls = *std::move(made);
     return {};
 }
 
-result<void> read_settings(std::string_view url, url_parameters& given, webhook_options& to) {
+result<void> read_settings(std::string_view url, net::url_parameters& given, webhook_options& to) {
     given.number("concurrency", to.concurrency, 1'000);
     given.number("failures_max", to.spare.failures_max, 1'000);
     read_time(given, "pause_ms", to.spare.pause_first);
@@ -293,10 +293,10 @@ result<std::unique_ptr<sink>> open_webhook_sink(std::string_view url, const sink
     own.target.secrets = {.now = options.secret, .before = options.old_secret};
     if (options.log) own.log = options.log;
     if (auto read = read_place(place, own); !read) return std::move(read).error();
-    const auto ours =
-        parse_url(std::string{place.substr(0, place.find(':'))} + ":?" + std::string{settings});
+    const auto ours = net::parse_url(std::string{place.substr(0, place.find(':'))} + ":?" +
+                                     std::string{settings});
     if (!ours) return ours.error();
-    url_parameters given{*ours};
+    net::url_parameters given{*ours};
     if (auto read = read_settings(place, given, own); !read) return std::move(read).error();
     return std::unique_ptr<sink>{std::make_unique<webhook_sink>(std::move(own))};
 }

@@ -24,23 +24,23 @@ bool client::fill() {
     return true;
 }
 
-std::optional<response_head> client::receive_head(asked_with to) {
+std::optional<http1::response_head> client::receive_head(http1::asked_with to) {
     while (true) {
-        auto parsed = parse_response(in_, to);
-        if (auto* whole = std::get_if<parsed_response>(&parsed)) {
+        auto parsed = http1::parse_response(in_, to);
+        if (auto* whole = std::get_if<http1::parsed_response>(&parsed)) {
             in_.erase(0, whole->size);
             return std::move(whole->head);
         }
-        if (std::holds_alternative<refused_response>(parsed) || !fill()) return std::nullopt;
+        if (std::holds_alternative<http1::refused_response>(parsed) || !fill()) return std::nullopt;
     }
 }
 
-answer client::receive(asked_with to) {
+answer client::receive(http1::asked_with to) {
     auto head = receive_head(to);
     while (head && head->status < 200) head = receive_head(to);
     if (!head) return {};
     answer got{.status = head->status, .headers = std::move(head->headers)};
-    body_reader body = head->body();
+    http1::body_reader body = head->body();
     while (!body.done() && !body.failed()) {
         const auto piece = body.take(in_);
         got.body.append(piece.content);

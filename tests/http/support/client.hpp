@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "edge/wire/response_parser.hpp"
 #include "http/support/socket.hpp"
+#include "net/http1/response.hpp"
 #include "semel/http/message.hpp"
 
 namespace semel::edge::support {
@@ -30,10 +30,12 @@ public:
 
     bool send(std::string_view raw) { return socket_.write(raw); }
     // The next answer, interim ones left out. `to` is what was asked.
-    [[nodiscard]] answer receive(asked_with to = asked_with::other);
+    [[nodiscard]] answer receive(http1::asked_with to = http1::asked_with::other);
     // The next head, also an interim one.
-    [[nodiscard]] std::optional<response_head> receive_head(asked_with to = asked_with::other);
-    [[nodiscard]] answer ask(std::string_view raw, asked_with to = asked_with::other) {
+    [[nodiscard]] std::optional<http1::response_head>
+    receive_head(http1::asked_with to = http1::asked_with::other);
+    [[nodiscard]] answer ask(std::string_view raw,
+                             http1::asked_with to = http1::asked_with::other) {
         send(raw);
         return receive(to);
     }

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "edge/wire/body_reader.hpp"
+#include "net/http1/body.hpp"
 #include "semel/http/message.hpp"
 
 namespace semel::edge::support {
@@ -96,7 +96,7 @@ void upstream::serve(socket& connection) {
 
 bool upstream::serve_one(socket& connection, std::string& in) {
     seen_request request;
-    std::optional<body_reader> body;
+    std::optional<http1::body_reader> body;
     while (true) {
         if (!body) {
             auto parsed = http::parse_head(in);

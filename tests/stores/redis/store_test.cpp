@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "databases/redis/client/scripts.hpp"
-#include "databases/redis/client/socket.hpp"
+#include "net/socket.hpp"
 #include "redis_fixture.hpp"
 #include "semel/engine.hpp"
 
@@ -207,7 +207,7 @@ public:
     }
 
 private:
-    std::unique_ptr<redis_transport> stream_;
+    std::unique_ptr<net::stream> stream_;
 };
 
 TEST_F(RedisStore, TheEndOfAnAttemptIsPublishedUnderTheNameOfItsKey) {
@@ -252,11 +252,11 @@ TEST_F(RedisStore, AnExistingConnectionServesAllOfAStore) {
     options_.lanes = 1;
     options_.connections = redis_connections::one;
     options_.connect = [&, host = options_.host,
-                        port = options_.port]() -> result<std::unique_ptr<redis_transport>> {
+                        port = options_.port]() -> result<std::unique_ptr<net::stream>> {
         ++handed_out;
-        auto made = redis::connect_to(host, port, seconds{1});
+        auto made = net::connect_to(host, port, seconds{1});
         if (!made) return std::move(made).error();
-        return open_redis_transport(made->release());
+        return net::open_stream(made->release());
     };
     const auto store = open();
     const record_id id = id_of("handed in");

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 result<mysql_store_options> mysql_target_of(std::string_view url) {
-    return mysql_target(parse_url(url).value(), {});
+    return mysql_target(net::parse_url(url).value(), {});
 }
 
 std::string why_not_mysql(std::string_view url) {

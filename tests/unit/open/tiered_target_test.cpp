@@ -8,7 +8,7 @@ namespace {
 using testing::HasSubstr;
 
 result<tiered_urls> target_of(std::string_view url) {
-    return tiered_target(parse_url(url).value());
+    return tiered_target(net::parse_url(url).value());
 }
 
 TEST(TieredTarget, ReadsBothUrls) {

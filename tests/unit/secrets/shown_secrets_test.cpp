@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/shown_url.hpp"
 #include "config/load.hpp"
 #include "databases/postgres/client/target.hpp"
 #include "nats/nats.hpp"
+#include "net/shown_url.hpp"
 #include "open/targets.hpp"
 #include "semel/outbox/sinks.hpp"
 
@@ -23,8 +23,8 @@ constexpr int rounds = 3'000;
 
 using password = std::optional<std::string>; // none: the parser refuses the URL
 
-result<store_url> read(const std::string& url, std::string& said) {
-    auto made = parse_url(url);
+result<net::parsed_url> read(const std::string& url, std::string& said) {
+    auto made = net::parse_url(url);
     if (!made) said = made.error().detail;
     return made;
 }
@@ -48,7 +48,7 @@ password of_mysql(const std::string& url, std::string& said) {
 password of_nats(const std::string& url, std::string& said) {
     const auto parsed = read(url, said);
     if (!parsed) return std::nullopt;
-    url_parameters given{*parsed};
+    net::url_parameters given{*parsed};
     return of(nats::read_connection(*parsed, given), said);
 }
 
@@ -187,7 +187,7 @@ TEST(ShownSecrets, NoPasswordThatAParserTakesIsShown) {
         const password got = it.read(url, said);
 
         if (got) taken[which] += shows_a_mark(*got) ? 1 : 0;
-        EXPECT_FALSE(shows_a_mark(shown_url(url))) << url << " as " << shown_url(url);
+        EXPECT_FALSE(shows_a_mark(net::shown_url(url))) << url << " as " << net::shown_url(url);
         EXPECT_FALSE(shows_a_mark(without_own_words(said))) << url << " said " << said;
     }
     for (std::size_t i = 0; i < taken.size(); ++i) {

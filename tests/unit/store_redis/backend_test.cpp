@@ -247,7 +247,7 @@ TEST_F(RedisBackend, ALoginRefusedOnReconnectingIsAMatterOfTime) {
 }
 
 TEST_F(RedisBackend, ACertificateThatIsNotTrustedIsAMatterOfTime) {
-    const auto connect = []() -> result<std::unique_ptr<redis_transport>> {
+    const auto connect = []() -> result<std::unique_ptr<net::stream>> {
         return failure{.code = errc::invalid_argument, .detail = "certificate has expired"};
     };
     backend tested{std::make_shared<shared_link>(link_options{.connect = connect}), setting_,
@@ -476,7 +476,7 @@ TEST(RedisTimeToLive, WhatAnOperatorMustSettleStays) {
 }
 
 // A transport of the user's own may throw, and any reply can be more than there is memory for.
-class throwing_transport final : public redis_transport {
+class throwing_transport final : public net::stream {
 public:
     result<std::size_t> send(std::string_view bytes, duration) override { return bytes.size(); }
     result<std::size_t> receive(std::span<char> into, duration) override {
@@ -495,7 +495,7 @@ TEST_F(RedisBackend, ConnectionIsNotUsedAgainAfterAnException) {
     server_.connection({.answers = std::string{hello} + at_noon()});
     const auto connect = [&, first = true]() mutable {
         if (!std::exchange(first, false)) return server_.maker()();
-        return result<std::unique_ptr<redis_transport>>{std::make_unique<throwing_transport>()};
+        return result<std::unique_ptr<net::stream>>{std::make_unique<throwing_transport>()};
     };
     backend tested{std::make_shared<shared_link>(link_options{.connect = connect}), setting_,
                    &counters_};

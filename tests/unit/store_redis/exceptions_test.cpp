@@ -21,7 +21,7 @@ constexpr std::string_view some_time = ":1700000000000000\r\n";
 
 enum class where { connect, send, receive };
 
-class throwing_transport final : public redis_transport {
+class throwing_transport final : public net::stream {
 public:
     explicit throwing_transport(where at) : at_(at) {}
 
@@ -41,9 +41,9 @@ private:
 };
 
 transport_maker throwing_at(where at) {
-    return [at]() -> result<std::unique_ptr<redis_transport>> {
+    return [at]() -> result<std::unique_ptr<net::stream>> {
         if (at == where::connect) throw std::runtime_error("of the user's own");
-        return std::unique_ptr<redis_transport>{std::make_unique<throwing_transport>(at)};
+        return std::unique_ptr<net::stream>{std::make_unique<throwing_transport>(at)};
     };
 }
 
@@ -100,7 +100,7 @@ TEST_F(RedisExceptions, OfAStreamAreFailuresOfTheCommands) {
 
 TEST_F(RedisExceptions, OfConnectingAreFollowedByAPause) {
     int tries = 0;
-    link on{{.connect = [&]() -> result<std::unique_ptr<redis_transport>> {
+    link on{{.connect = [&]() -> result<std::unique_ptr<net::stream>> {
         ++tries;
         throw std::runtime_error("of the user's own");
     }}};

@@ -227,12 +227,12 @@ TEST(RedisLink, SaysHowMuchOfARequestHasLeft) {
 }
 
 TEST(RedisLink, AStreamThatTakesNothingIsLost) {
-    class closed final : public redis_transport {
+    class closed final : public net::stream {
         result<std::size_t> send(std::string_view, duration) override { return std::size_t{0}; }
         result<std::size_t> receive(std::span<char>, duration) override { return std::size_t{0}; }
     };
     link on{{.connect = [] {
-        return result<std::unique_ptr<redis_transport>>{std::make_unique<closed>()};
+        return result<std::unique_ptr<net::stream>>{std::make_unique<closed>()};
     }}};
 
     EXPECT_EQ(on.ready().error().code, errc::unavailable);

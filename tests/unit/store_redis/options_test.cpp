@@ -10,7 +10,7 @@ using testing::HasSubstr;
 // What is wrong with the options is found before anybody is asked.
 failure why_not(const redis_store_options& options) {
     auto asked = options;
-    asked.connect = []() -> result<std::unique_ptr<redis_transport>> {
+    asked.connect = []() -> result<std::unique_ptr<net::stream>> {
         return failure{.code = errc::internal, .detail = "somebody was asked"};
     };
     auto opened = open_redis_store(asked);

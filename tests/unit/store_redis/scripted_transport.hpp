@@ -36,7 +36,7 @@ struct lines {
     std::size_t room_max = 0; // for how many at most
 };
 
-class scripted_transport final : public redis_transport {
+class scripted_transport final : public net::stream {
 public:
     explicit scripted_transport(std::shared_ptr<lines> own) : own_(std::move(own)) {}
 
@@ -92,12 +92,12 @@ public:
     }
 
     [[nodiscard]] transport_maker maker() {
-        return [waiting = waiting_, tries = tries_]() -> result<std::unique_ptr<redis_transport>> {
+        return [waiting = waiting_, tries = tries_]() -> result<std::unique_ptr<net::stream>> {
             ++*tries;
             if (waiting->empty()) return cut_off();
             auto next = std::move(waiting->front());
             waiting->pop_front();
-            return std::unique_ptr<redis_transport>{
+            return std::unique_ptr<net::stream>{
                 std::make_unique<scripted_transport>(std::move(next))};
         };
     }

@@ -1,10 +1,8 @@
 #include "databases/redis/client/errors.hpp"
 
-#include <cerrno>
 #include <exception>
 #include <new>
 #include <string>
-#include <system_error>
 
 namespace semel::redis {
 
@@ -84,16 +82,6 @@ const meaning& meaning_of(std::string_view message) {
     return nameless;
 }
 
-errc code_of(int error) {
-    switch (error) {
-    case ETIMEDOUT:
-    case EAGAIN: return errc::timed_out;
-    case EINVAL:
-    case EAFNOSUPPORT: return errc::invalid_argument;
-    default: return errc::unavailable;
-    }
-}
-
 failure thrown(std::string_view what) {
     return {.code = errc::internal,
             .possible = none,
@@ -121,11 +109,9 @@ bool lacks_script(std::string_view message) {
     return message.starts_with("NOSCRIPT");
 }
 
-failure system_failure(std::string_view doing, int error) {
-    return {.code = code_of(error),
-            .possible = effect::none,
-            .detail =
-                "redis: " + std::string{doing} + ": " + std::generic_category().message(error)};
+failure in_redis(failure why) {
+    why.detail.insert(0, "redis: ");
+    return why;
 }
 
 failure caught_failure() {

@@ -26,8 +26,8 @@ struct verdict {
 // The server does not know the script: it has been restarted or told to forget.
 [[nodiscard]] bool lacks_script(std::string_view message);
 
-// A failure of the stream, by errno. The caller sets what it may have changed.
-[[nodiscard]] failure system_failure(std::string_view doing, int error);
+// A failure of the stream below, which does not know whose it is.
+[[nodiscard]] failure in_redis(failure why);
 
 // The exception that is being handled: out of memory, or thrown by a stream of the user's own. The
 // caller sets what it may have changed.

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "databases/redis/client/errors.hpp"
-#include "databases/redis/client/socket.hpp"
-#include "databases/redis/client/tls.hpp"
+#include "net/socket.hpp"
+#include "net/tls.hpp"
 
 namespace semel::redis {
 
@@ -69,21 +69,24 @@ std::string_view role_in(const value& hello) {
 result<transport_maker> make_transport_maker(const redis_store_options& options) {
     if (options.connect) return transport_maker{options.connect};
     // Shared by the connections of one store, which may outlive one another.
-    std::shared_ptr<tls_settings> tls;
+    std::shared_ptr<net::tls_settings> tls;
     if (options.tls) {
-        auto made = make_tls_settings(options);
-        if (!made) return std::move(made).error();
+        auto made = net::make_tls_settings({.ca_file = options.ca_file,
+                                            .cert_file = options.cert_file,
+                                            .key_file = options.key_file});
+        if (!made) return in_redis(std::move(made).error());
         tls = *std::move(made);
     }
     return transport_maker{[host = options.host, port = options.port,
                             patience = options.connect_timeout,
-                            tls]() -> result<std::unique_ptr<redis_transport>> {
+                            tls]() -> result<std::unique_ptr<net::stream>> {
         const local_time until = local_clock::now() + patience;
-        auto socket = connect_to(host, port, patience);
-        if (!socket) return std::move(socket).error();
+        auto socket = net::connect_to(host, port, patience);
+        if (!socket) return in_redis(std::move(socket).error());
         const duration left = std::max(until - local_clock::now(), duration{0});
-        if (tls) return make_tls_transport(*std::move(socket), *tls, host, left);
-        return open_redis_transport(socket->release());
+        if (!tls) return net::open_stream(socket->release());
+        auto made = net::open_tls_stream(*std::move(socket), *tls, host, left);
+        return made ? std::move(made) : in_redis(std::move(made).error());
     }};
 }
 
@@ -111,7 +114,7 @@ result<void> link::ready() {
 bool link::at_rest(local_time now) {
     if (taken_ != filled_) return false;
     if (now - last_used_ <= idle_max) return true;
-    const auto spoke = caught([this]() -> result<bool> { return spoke_unasked(*stream_); });
+    const auto spoke = caught([this]() -> result<bool> { return net::spoke_unasked(*stream_); });
     return spoke && !*spoke;
 }
 
@@ -200,7 +203,7 @@ link::sending link::send(std::string_view requests) {
     while (made.accepted < requests.size()) {
         auto sent = give(requests, made);
         if (!sent || *sent == 0) {
-            made.done = lose(sent ? closed_by_server() : std::move(sent).error());
+            made.done = lose(sent ? closed_by_server() : in_redis(std::move(sent).error()));
             return made;
         }
         made.accepted += *sent;
@@ -260,7 +263,7 @@ result<void> link::fill(std::size_t wanted) {
         input_.resize(std::max({input_.size(), input_bytes_min, 2 * filled_}));
     }
     auto got = stream_->receive(std::span{input_}.subspan(filled_), left());
-    if (!got) return std::move(got).error();
+    if (!got) return in_redis(std::move(got).error());
     if (*got == 0) return closed_by_server();
     filled_ += *got;
     return {};

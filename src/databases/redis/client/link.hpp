@@ -17,7 +17,7 @@
 
 namespace semel::redis {
 
-using transport_maker = std::function<result<std::unique_ptr<redis_transport>>()>;
+using transport_maker = std::function<result<std::unique_ptr<net::stream>>()>;
 
 // To host and port of the options, or what their `connect` says.
 [[nodiscard]] result<transport_maker> make_transport_maker(const redis_store_options& options);
@@ -82,7 +82,7 @@ private:
     const home_process home_;
     const link_options options_;
 
-    std::unique_ptr<redis_transport> stream_;
+    std::unique_ptr<net::stream> stream_;
     std::string input_; // received, and not yet taken as replies from `taken_` on
     std::size_t taken_ = 0;
     std::size_t filled_ = 0; // input_ is larger than what has been received

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace semel {
+namespace semel::net {
 
 // "tokens.txt" in "conf" is "conf/tokens.txt". An absolute path stays as it is, and so does
 // everything where `folder` is empty: that is the working directory.
@@ -14,4 +14,4 @@ namespace semel {
 // and the certificates, keys and secrets that parameters name.
 [[nodiscard]] std::string url_in_folder(std::string_view url, std::string_view folder);
 
-} // namespace semel
+} // namespace semel::net

@@ -1,8 +1,8 @@
-#include "edge/wire/address.hpp"
+#include "net/address.hpp"
 
 #include <gtest/gtest.h>
 
-namespace semel::edge::address_test {
+namespace semel::net::address_test {
 namespace {
 
 TEST(Address, HostsAndPorts) {
@@ -50,4 +50,4 @@ TEST(Address, Networks) {
 }
 
 } // namespace
-} // namespace semel::edge::address_test
+} // namespace semel::net::address_test

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace semel {
+namespace semel::net {
 
 // The URL of a store, a sink, a source or a webhook without anything that may be a secret. Every
 // place that shows a URL shows this.
@@ -22,4 +22,4 @@ namespace semel {
 // "redis" of "redis://…": letters, digits and +-. before the colon, or "" if there are none.
 [[nodiscard]] std::string_view url_scheme(std::string_view url);
 
-} // namespace semel
+} // namespace semel::net

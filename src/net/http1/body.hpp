@@ -8,7 +8,7 @@
 
 #include "semel/http/message.hpp"
 
-namespace semel::edge {
+namespace semel::http1 {
 
 struct body_limits {
     std::size_t chunk_line_bytes_max = 256;  // a chunk's size and its extension
@@ -68,4 +68,4 @@ private:
     std::string_view fault_ = {};
 };
 
-} // namespace semel::edge
+} // namespace semel::http1

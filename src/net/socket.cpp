@@ -1,4 +1,4 @@
-#include "databases/redis/client/socket.hpp"
+#include "net/socket.hpp"
 
 #include <fcntl.h>
 #include <netdb.h>
@@ -12,11 +12,9 @@
 #include <cerrno>
 #include <chrono>
 #include <memory>
+#include <system_error>
 
-#include "databases/redis/client/errors.hpp"
-#include "semel/databases/redis.hpp"
-
-namespace semel::redis {
+namespace semel::net {
 
 namespace {
 
@@ -29,6 +27,16 @@ constexpr int unacknowledged_max_ms = 20'000;
 void set(int socket, int level, int option, int value) {
     // Not a TCP socket, or an older kernel: it works without.
     static_cast<void>(::setsockopt(socket, level, option, &value, sizeof value));
+}
+
+errc code_of(int error) {
+    switch (error) {
+    case ETIMEDOUT:
+    case EAGAIN: return errc::timed_out;
+    case EINVAL:
+    case EAFNOSUPPORT: return errc::invalid_argument;
+    default: return errc::unavailable;
+    }
 }
 
 struct address_list {
@@ -64,9 +72,9 @@ result<descriptor> connect_one(const addrinfo& to, duration patience) {
     return made;
 }
 
-class socket_transport final : public redis_transport {
+class socket_stream final : public stream {
 public:
-    explicit socket_transport(descriptor socket) : socket_(std::move(socket)) {
+    explicit socket_stream(descriptor socket) : socket_(std::move(socket)) {
         prepare(socket_.get());
     }
 
@@ -98,6 +106,12 @@ private:
 
 } // namespace
 
+failure system_failure(std::string_view doing, int error) {
+    return {.code = code_of(error),
+            .possible = effect::none,
+            .detail = std::string{doing} + ": " + std::generic_category().message(error)};
+}
+
 descriptor::~descriptor() {
     if (it_ >= 0) ::close(it_);
 }
@@ -128,7 +142,7 @@ result<void> wait_for(int socket, readiness what, duration patience) {
     }
 }
 
-bool spoke_unasked(redis_transport& idle) {
+bool spoke_unasked(stream& idle) {
     char one = 0;
     const auto got = idle.receive({&one, 1}, duration{0});
     return got.has_value() || got.error().code != errc::timed_out;
@@ -141,8 +155,8 @@ result<descriptor> connect_to(const std::string& host, std::uint16_t port, durat
     if (addresses.code != 0) {
         return failure{.code = errc::unavailable,
                        .possible = effect::none,
-                       .detail = "redis: " + where + ": " + ::gai_strerror(addresses.code) +
-                                 "; check the host name"};
+                       .detail =
+                           where + ": " + ::gai_strerror(addresses.code) + "; check the host name"};
     }
     result<descriptor> made = system_failure("no address", EADDRNOTAVAIL);
     // One that does not answer leaves time for those behind it.
@@ -157,12 +171,8 @@ result<descriptor> connect_to(const std::string& host, std::uint16_t port, durat
     return why;
 }
 
-} // namespace semel::redis
-
-namespace semel {
-
-std::unique_ptr<redis_transport> open_redis_transport(int socket) {
-    return std::make_unique<redis::socket_transport>(redis::descriptor{socket});
+std::unique_ptr<stream> open_stream(int socket) {
+    return std::make_unique<socket_stream>(descriptor{socket});
 }
 
-} // namespace semel
+} // namespace semel::net

@@ -9,9 +9,12 @@
 
 #include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
-#include "semel/databases/redis.hpp"
+#include "semel/net/stream.hpp"
 
-namespace semel::redis {
+namespace semel::net {
+
+// A failure of a socket, by errno. Nothing has been changed by it.
+[[nodiscard]] failure system_failure(std::string_view doing, int error);
 
 // A descriptor, closed in the end.
 class descriptor {
@@ -38,7 +41,7 @@ enum class readiness { readable, writable };
 
 // Of a stream of which nothing has been asked: it has ended, or said what would be taken for the
 // answer to the next request.
-[[nodiscard]] bool spoke_unasked(redis_transport& idle);
+[[nodiscard]] bool spoke_unasked(stream& idle);
 
 // To the first address that answers. Name resolution itself is the system's and has its limits.
 [[nodiscard]] result<descriptor> connect_to(const std::string& host, std::uint16_t port,
@@ -47,4 +50,4 @@ enum class readiness { readable, writable };
 // Non-blocking, and where it is TCP: no delay, keepalive, and a bound on unacknowledged bytes.
 void prepare(int socket);
 
-} // namespace semel::redis
+} // namespace semel::net

@@ -1,17 +1,13 @@
-#include "base/url_text.hpp"
+#include "net/url_text.hpp"
 
-namespace semel {
-
-namespace {
+namespace semel::net {
 
 int hex_digit(char one) {
-    if (one >= '0' && one <= '9') return one - '0';
+    if (is_digit(one)) return one - '0';
     if (one >= 'a' && one <= 'f') return one - 'a' + 10;
     if (one >= 'A' && one <= 'F') return one - 'A' + 10;
     return -1;
 }
-
-} // namespace
 
 std::string decoded_url_text(std::string_view text) {
     std::string made;
@@ -39,4 +35,4 @@ std::string nested_url(std::string_view url) {
     return made;
 }
 
-} // namespace semel
+} // namespace semel::net

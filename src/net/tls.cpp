@@ -1,4 +1,4 @@
-#include "databases/redis/client/tls.hpp"
+#include "net/tls.hpp"
 
 #include <arpa/inet.h>
 #include <openssl/bio.h>
@@ -12,9 +12,7 @@
 #include <climits>
 #include <cstdint>
 
-#include "databases/redis/client/errors.hpp"
-
-namespace semel::redis {
+namespace semel::net {
 
 struct tls_settings {
     SSL_CTX* it = ::SSL_CTX_new(::TLS_client_method());
@@ -39,7 +37,7 @@ std::string last_error() {
 failure bad_file(const std::string& what, const std::string& path) {
     return {.code = errc::invalid_argument,
             .possible = effect::none,
-            .detail = "redis: the " + what + " '" + path + "' cannot be used: " + last_error()};
+            .detail = "the " + what + " '" + path + "' cannot be used: " + last_error()};
 }
 
 bool is_address(const std::string& host) {
@@ -102,16 +100,16 @@ BIO* make_bio(int socket) {
     return made;
 }
 
-class tls_transport final : public redis_transport {
+class tls_stream final : public stream {
 public:
-    tls_transport(descriptor socket, tls_settings& settings)
+    tls_stream(descriptor socket, tls_settings& settings)
         : socket_(std::move(socket)), stream_(::SSL_new(settings.it)) {
         BIO* const bio = make_bio(socket_.get());
         ::SSL_set_bio(stream_, bio, bio);
         ::SSL_set_mode(stream_,
                        SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     }
-    ~tls_transport() override { ::SSL_free(stream_); }
+    ~tls_stream() override { ::SSL_free(stream_); }
 
     result<void> shake_hands(const std::string& host, duration patience) {
         expect_host(stream_, host);
@@ -177,7 +175,7 @@ private:
         if (!done || *done > 0) return done;
         return failure{.code = errc::unavailable,
                        .possible = effect::none,
-                       .detail = "redis: the server has closed the stream"};
+                       .detail = "the server has closed the stream"};
     }
 
     static failure broken(std::string_view doing, int why) {
@@ -185,7 +183,7 @@ private:
         const std::string text = last_error();
         return {.code = errc::unavailable,
                 .possible = effect::none,
-                .detail = "redis: " + std::string{doing} + ": " +
+                .detail = std::string{doing} + ": " +
                           (text.empty() ? "the server has closed the stream" : text)};
     }
 
@@ -195,36 +193,34 @@ private:
 
 } // namespace
 
-result<std::shared_ptr<tls_settings>> make_tls_settings(const redis_store_options& options) {
+result<std::shared_ptr<tls_settings>> make_tls_settings(const tls_files& files) {
     auto made = std::make_shared<tls_settings>();
     ::SSL_CTX_set_min_proto_version(made->it, TLS1_2_VERSION);
     ::SSL_CTX_set_verify(made->it, SSL_VERIFY_PEER, nullptr);
     ::ERR_clear_error();
-    const std::string& ca = options.ca_file;
+    const std::string& ca = files.ca_file;
     if (ca.empty()) {
         ::SSL_CTX_set_default_verify_paths(made->it);
     } else if (::SSL_CTX_load_verify_file(made->it, ca.c_str()) != 1) {
         return bad_file("ca_file", ca);
     }
-    if (!options.cert_file.empty()) {
-        if (::SSL_CTX_use_certificate_chain_file(made->it, options.cert_file.c_str()) != 1) {
-            return bad_file("cert_file", options.cert_file);
+    if (!files.cert_file.empty()) {
+        if (::SSL_CTX_use_certificate_chain_file(made->it, files.cert_file.c_str()) != 1) {
+            return bad_file("cert_file", files.cert_file);
         }
-        if (::SSL_CTX_use_PrivateKey_file(made->it, options.key_file.c_str(), SSL_FILETYPE_PEM) !=
+        if (::SSL_CTX_use_PrivateKey_file(made->it, files.key_file.c_str(), SSL_FILETYPE_PEM) !=
             1) {
-            return bad_file("key_file", options.key_file);
+            return bad_file("key_file", files.key_file);
         }
     }
     return made;
 }
 
-result<std::unique_ptr<redis_transport>> make_tls_transport(descriptor socket,
-                                                            tls_settings& settings,
-                                                            const std::string& host,
-                                                            duration patience) {
-    auto made = std::make_unique<tls_transport>(std::move(socket), settings);
+result<std::unique_ptr<stream>> open_tls_stream(descriptor socket, tls_settings& settings,
+                                                const std::string& host, duration patience) {
+    auto made = std::make_unique<tls_stream>(std::move(socket), settings);
     if (auto done = made->shake_hands(host, patience); !done) return std::move(done).error();
-    return std::unique_ptr<redis_transport>{std::move(made)};
+    return std::unique_ptr<stream>{std::move(made)};
 }
 
-} // namespace semel::redis
+} // namespace semel::net

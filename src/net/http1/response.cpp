@@ -1,10 +1,10 @@
-#include "edge/wire/response_parser.hpp"
+#include "net/http1/response.hpp"
 
 #include <algorithm>
 
 #include "http/text.hpp"
 
-namespace semel::edge {
+namespace semel::http1 {
 namespace {
 
 constexpr std::string_view line_end = "\r\n";
@@ -114,4 +114,4 @@ parse_response(std::string_view raw, asked_with method, const http::head_limits&
     return parsed;
 }
 
-} // namespace semel::edge
+} // namespace semel::http1

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <variant>
 
-#include "edge/wire/body_reader.hpp"
+#include "net/http1/body.hpp"
 #include "semel/http/message.hpp"
 
-namespace semel::edge {
+namespace semel::http1 {
 
 struct response_head {
     int status = 0; // 100…599
@@ -47,4 +47,4 @@ parse_response(std::string_view raw, asked_with method, const http::head_limits&
     return status < 200 || status == 204 || status == 304;
 }
 
-} // namespace semel::edge
+} // namespace semel::http1

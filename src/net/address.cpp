@@ -1,23 +1,20 @@
-#include "edge/wire/address.hpp"
+#include "net/address.hpp"
 
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
-#include "base/shown_url.hpp"
-#include "http/text.hpp"
+#include "net/shown_url.hpp"
+#include "net/url_text.hpp"
 
-namespace semel::edge {
+namespace semel::net {
 namespace {
 
 failure invalid(std::string_view text, std::string_view why) {
     return {.code = errc::invalid_argument,
             .detail = "\"" + std::string{text} + "\": " + std::string{why}};
-}
-
-bool is_host_char(char c) {
-    return http::is_alpha(c) || http::is_digit(c) || c == '.' || c == '-' || c == '_';
 }
 
 bool is_host(std::string_view host) {
@@ -49,10 +46,11 @@ split split_host_port(std::string_view text) {
     return {.host = text.substr(1, end - 1), .port = rest.substr(1)};
 }
 
-std::optional<std::uint16_t> port_of(std::string_view digits) {
-    const auto number = http::to_number(digits);
-    if (!number || *number > 65'535) return std::nullopt;
-    return static_cast<std::uint16_t>(*number);
+std::optional<std::uint16_t> number_of(std::string_view digits) {
+    std::uint16_t number = 0;
+    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
+    if (error != std::errc{} || end != digits.end()) return std::nullopt;
+    return number;
 }
 
 } // namespace
@@ -66,7 +64,7 @@ result<host_port> parse_host_port(std::string_view text) {
     const split parts = split_host_port(text);
     if (!is_host(parts.host)) return invalid(text, "expected HOST:PORT, as in 127.0.0.1:7070");
     if (!parts.port) return invalid(text, "the port is missing");
-    const auto port = port_of(*parts.port);
+    const auto port = number_of(*parts.port);
     if (!port) return invalid(text, "the port must be a number up to 65535");
     return host_port{.host = std::string{parts.host}, .port = *port};
 }
@@ -89,14 +87,15 @@ result<base_url> parse_base_url(std::string_view text) {
     made.at.host = parts.host;
     made.at.port = made.how == base_url::scheme::https ? 443 : 80;
     if (parts.port) {
-        const auto port = port_of(*parts.port);
+        const auto port = number_of(*parts.port);
         if (!port || *port == 0)
             return invalid(shown_url(text), "the port must be a number from 1 to 65535");
         made.at.port = *port;
     }
     made.path = rest.substr(slash);
     while (made.path.ends_with('/')) made.path.pop_back();
-    if (!std::all_of(made.path.begin(), made.path.end(), http::is_visible)) {
+    if (!std::all_of(made.path.begin(), made.path.end(),
+                     [](char one) { return one > ' ' && one < '\x7F'; })) {
         return invalid(shown_url(text), "the path holds a byte it must not");
     }
     return made;
@@ -135,9 +134,9 @@ result<network> network::parse(std::string_view text) {
     network made;
     made.base_ = *address;
     if (slash == std::string_view::npos) return made;
-    const auto bits = http::to_number(text.substr(slash + 1));
+    const auto bits = number_of(text.substr(slash + 1));
     if (!bits || *bits > width) return invalid(text, "the prefix is too long or not a number");
-    made.bits_ = 128 - width + static_cast<unsigned>(*bits);
+    made.bits_ = 128 - width + *bits;
     return made;
 }
 
@@ -155,4 +154,4 @@ bool any_contains(const std::vector<network>& networks, const address_bytes& add
                        [&](const network& one) { return one.contains(address); });
 }
 
-} // namespace semel::edge
+} // namespace semel::net

@@ -1,22 +1,17 @@
-#include "open/url.hpp"
+#include "net/url.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <limits>
 
-namespace semel {
+#include "net/url_text.hpp"
+
+namespace semel::net {
 
 namespace {
 
 failure refused(std::string detail) {
     return {.code = errc::invalid_argument, .possible = effect::none, .detail = std::move(detail)};
-}
-
-int hex_value(char digit) {
-    if (digit >= '0' && digit <= '9') return digit - '0';
-    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-    if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-    return -1;
 }
 
 result<std::string> decoded(std::string_view text) {
@@ -26,8 +21,8 @@ result<std::string> decoded(std::string_view text) {
             made += text[at];
             continue;
         }
-        const int high = at + 2 < text.size() ? hex_value(text[at + 1]) : -1;
-        const int low = high < 0 ? -1 : hex_value(text[at + 2]);
+        const int high = at + 2 < text.size() ? hex_digit(text[at + 1]) : -1;
+        const int low = high < 0 ? -1 : hex_digit(text[at + 2]);
         // A byte 0 would cut the path short wherever it is passed on.
         if (low < 0 || (high == 0 && low == 0)) {
             return refused("'%' in a URL must be followed by two hex digits, not both 0; write "
@@ -47,7 +42,7 @@ std::string shown_name(std::string_view name, std::string_view beside) {
                                                                 : "of such a name";
 }
 
-result<void> add_parameters(const std::string_view whole, store_url& to) {
+result<void> add_parameters(const std::string_view whole, parsed_url& to) {
     std::string_view query = whole;
     while (!query.empty()) {
         const std::size_t end = std::min(query.find('&'), query.size());
@@ -83,11 +78,11 @@ std::optional<std::uint64_t> factor_of(std::string_view suffix, std::uint64_t un
 
 } // namespace
 
-result<store_url> parse_url(std::string_view url) {
+result<parsed_url> parse_url(std::string_view url) {
     const std::size_t colon = url.find(':');
     if (colon == std::string_view::npos)
-        return store_url{.scheme = {}, .target = std::string{url}, .parameters = {}};
-    store_url made{.scheme = std::string{url.substr(0, colon)}, .target = {}, .parameters = {}};
+        return parsed_url{.scheme = {}, .target = std::string{url}, .parameters = {}};
+    parsed_url made{.scheme = std::string{url.substr(0, colon)}, .target = {}, .parameters = {}};
     made.base = url.substr(0, url.find('?'));
     url.remove_prefix(colon + 1);
     const std::size_t question = std::min(url.find('?'), url.size());
@@ -139,4 +134,4 @@ result<void> url_parameters::finish() const {
                    shown_name(left_.front().first, values) + "; known: " + known_);
 }
 
-} // namespace semel
+} // namespace semel::net

@@ -10,7 +10,7 @@
 
 #include "semel/base/result.hpp"
 
-namespace semel::edge {
+namespace semel::net {
 
 struct host_port {
     std::string host = {}; // a name or an address, IPv6 without brackets
@@ -55,4 +55,4 @@ private:
 
 [[nodiscard]] bool any_contains(const std::vector<network>& networks, const address_bytes& address);
 
-} // namespace semel::edge
+} // namespace semel::net

@@ -1,8 +1,8 @@
-#include "open/url.hpp"
+#include "net/url.hpp"
 
 #include <gmock/gmock.h>
 
-namespace semel {
+namespace semel::net {
 namespace {
 
 using testing::HasSubstr;
@@ -107,4 +107,4 @@ TEST(UrlParameters, NamesWhatNobodyKnowsAndWhatThereIs) {
 }
 
 } // namespace
-} // namespace semel
+} // namespace semel::net

@@ -1,4 +1,4 @@
-#include "edge/wire/head_writer.hpp"
+#include "net/http1/writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "semel/http/response.hpp"
 
-namespace semel::edge {
+namespace semel::http1 {
 namespace {
 
 void append_number(std::string& to, std::uint64_t number, int base = 10) {
@@ -136,4 +136,4 @@ void write_chunk_head(std::string& to, std::size_t size) {
     to.append("\r\n");
 }
 
-} // namespace semel::edge
+} // namespace semel::http1

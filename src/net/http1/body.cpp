@@ -1,10 +1,10 @@
-#include "edge/wire/body_reader.hpp"
+#include "net/http1/body.hpp"
 
 #include <algorithm>
 
 #include "http/text.hpp"
 
-namespace semel::edge {
+namespace semel::http1 {
 namespace {
 
 constexpr std::string_view line_end = "\r\n";
@@ -192,4 +192,4 @@ void body_reader::on_close() {
     if (!done() && !failed()) fail("the connection ended before the body");
 }
 
-} // namespace semel::edge
+} // namespace semel::http1

@@ -8,7 +8,7 @@
 
 #include "semel/http/message.hpp"
 
-namespace semel::edge {
+namespace semel::http1 {
 
 enum class after : std::uint8_t { keep_alive, close };
 
@@ -38,4 +38,4 @@ inline constexpr std::string_view last_chunk_after_data = "\r\n0\r\n\r\n";
 
 [[nodiscard]] std::string_view reason_of(int status);
 
-} // namespace semel::edge
+} // namespace semel::http1

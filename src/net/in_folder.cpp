@@ -1,12 +1,12 @@
-#include "base/in_folder.hpp"
+#include "net/in_folder.hpp"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "base/shown_url.hpp"
-#include "base/url_text.hpp"
+#include "net/shown_url.hpp"
+#include "net/url_text.hpp"
 
-namespace semel {
+namespace semel::net {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::string url_in_folder(std::string_view url, std::string_view folder) {
     return made + url[mark] + parameters(scheme, url.substr(mark + 1), folder);
 }
 
-} // namespace semel
+} // namespace semel::net

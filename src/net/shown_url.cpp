@@ -1,11 +1,11 @@
-#include "base/shown_url.hpp"
+#include "net/shown_url.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "base/url_text.hpp"
+#include "net/url_text.hpp"
 
-namespace semel {
+namespace semel::net {
 
 namespace {
 
@@ -197,4 +197,4 @@ std::string shown_url(std::string_view url) {
     return made + "?" + shown_parameters(scheme, rest.substr(question + 1));
 }
 
-} // namespace semel
+} // namespace semel::net

@@ -1,10 +1,10 @@
 // Responses as bytes, in and out.
 #include <gtest/gtest.h>
 
-#include "edge/wire/head_writer.hpp"
-#include "edge/wire/response_parser.hpp"
+#include "net/http1/response.hpp"
+#include "net/http1/writer.hpp"
 
-namespace semel::edge::head_test {
+namespace semel::http1::head_test {
 namespace {
 
 using by = http::body_framing::by;
@@ -95,4 +95,4 @@ TEST(HeadWriter, RequestsKeepTheirHeadersAndGetTheirFraming) {
 }
 
 } // namespace
-} // namespace semel::edge::head_test
+} // namespace semel::http1::head_test

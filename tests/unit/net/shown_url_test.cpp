@@ -1,8 +1,8 @@
-#include "base/shown_url.hpp"
+#include "net/shown_url.hpp"
 
 #include <gtest/gtest.h>
 
-namespace semel {
+namespace semel::net {
 namespace {
 
 struct example {
@@ -71,4 +71,4 @@ TEST(ShownUrl, LeavesOnlyTheSchemeOfWhatIsNoKnownUrl) {
 }
 
 } // namespace
-} // namespace semel
+} // namespace semel::net

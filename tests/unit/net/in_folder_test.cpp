@@ -1,8 +1,8 @@
-#include "base/in_folder.hpp"
+#include "net/in_folder.hpp"
 
 #include <gtest/gtest.h>
 
-namespace semel {
+namespace semel::net {
 namespace {
 
 TEST(InFolder, OnlyRelativePathsMove) {
@@ -45,4 +45,4 @@ TEST(InFolder, AFolderMayHaveAnyName) {
 }
 
 } // namespace
-} // namespace semel
+} // namespace semel::net

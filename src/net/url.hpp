@@ -10,11 +10,11 @@
 
 #include "semel/base/result.hpp"
 
-namespace semel {
+namespace semel::net {
 
 // `scheme:target?name=value&name=value`, with %XX resolved in target and values. Without a colon
 // all of it is the target.
-struct store_url {
+struct parsed_url {
     std::string scheme;
     std::string target;
     std::vector<std::pair<std::string, std::string>> parameters;
@@ -22,16 +22,12 @@ struct store_url {
     std::string base = {};
 };
 
-[[nodiscard]] result<store_url> parse_url(std::string_view url);
-
-// errc::unknown_store for a URL whose scheme is that of no store. Says which there are, and which
-// may be meant.
-[[nodiscard]] failure unknown_store(std::string_view url);
+[[nodiscard]] result<parsed_url> parse_url(std::string_view url);
 
 // Takes parameters out of a URL one by one. Those that are left at the end are unknown.
 class url_parameters {
 public:
-    explicit url_parameters(const store_url& url) : url_(url), left_(url.parameters) {}
+    explicit url_parameters(const parsed_url& url) : url_(url), left_(url.parameters) {}
 
     // A count: digits and a suffix k, m or g for powers of `unit`. Leaves `to` alone if absent.
     template <class Number> void number(std::string_view name, Number& to, std::uint64_t unit) {
@@ -58,10 +54,10 @@ private:
         if (const auto count = parse(name, value, unit)) to = static_cast<Number>(*count);
     }
 
-    const store_url& url_;
+    const parsed_url& url_;
     std::vector<std::pair<std::string, std::string>> left_;
     std::string known_;
     std::optional<failure> wrong_;
 };
 
-} // namespace semel
+} // namespace semel::net

@@ -1,8 +1,8 @@
-#include "edge/wire/body_reader.hpp"
+#include "net/http1/body.hpp"
 
 #include <gtest/gtest.h>
 
-namespace semel::edge::body_reader_test {
+namespace semel::http1::body_test {
 namespace {
 
 using by = http::body_framing::by;
@@ -120,4 +120,4 @@ TEST(BodyReader, UntilCloseEndsWithTheConnectionAndNothingElseDoes) {
 }
 
 } // namespace
-} // namespace semel::edge::body_reader_test
+} // namespace semel::http1::body_test
