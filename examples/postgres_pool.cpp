@@ -47,7 +47,7 @@ asio::awaitable<void> call(semel::engine& engine, semel::postgres_pool& pool, st
 int main() {
     if (example::server() == nullptr) return example::skipped;
     example::tables all{"semel_example_pool"};
-    semel::engine engine{semel::open(example::server()).value()};
+    semel::engine engine{semel::open_store(example::server()).value()};
     const example::connection connections[]{example::connect(), example::connect()};
     asio::io_context loop{1};
     semel::postgres_pool pool{{connections[0].get(), connections[1].get()},

@@ -20,7 +20,7 @@ semel::request order(std::string key) {
 int main() {
     if (example::server() == nullptr) return example::skipped;
     example::tables all{"semel_example_transaction"};
-    semel::engine engine{semel::open(example::server()).value()};
+    semel::engine engine{semel::open_store(example::server()).value()};
     const auto db = example::connect();
     semel::postgres_transaction here{db.get()}; // keep it for many transactions
 

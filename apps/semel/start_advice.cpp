@@ -48,7 +48,7 @@ std::optional<place> place_of(const net::parsed_url& url) {
     if (scheme.starts_with("postgres")) return postgres_place(url);
     if (scheme.starts_with("redis")) {
         net::url_parameters given{url};
-        redis_options read;
+        redis_store_options read;
         if (!read_redis_connection(url, given, read)) return std::nullopt;
         return place{.host = read.host, .password = !read.password.empty(), .secured = read.tls};
     }

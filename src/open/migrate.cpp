@@ -27,7 +27,7 @@ std::string upgrade_sqlite(std::int64_t from, std::string_view prefix) {
 
 // Opening the file as a store does the same; this is for those who want to see it first.
 migrated migrate_sqlite(const net::parsed_url& url, migrate_mode mode,
-                        const open_options& options) {
+                        const store_options& options) {
     const auto own = sqlite_target(url, options);
     if (!own) return own.error();
     if (!sqlite::valid_prefix(own->table_prefix)) {
@@ -56,27 +56,28 @@ migrated migrate_sqlite(const net::parsed_url& url, migrate_mode mode,
 }
 
 migrated migrate_postgres_at(const net::parsed_url& url, migrate_mode mode,
-                             const open_options& options) {
+                             const store_options& options) {
     const auto own = postgres_target(url, options);
     if (!own) return own.error();
     return migrate_postgres(*own, mode);
 }
 
 migrated migrate_mysql_at(const net::parsed_url& url, migrate_mode mode,
-                          const open_options& options) {
+                          const store_options& options) {
     const auto own = mysql_target(url, options);
     if (!own) return own.error();
     return migrate_mysql(*own, mode);
 }
 
-migrated has_no_tables(const net::parsed_url& url, migrate_mode, const open_options&) {
+migrated has_no_tables(const net::parsed_url& url, migrate_mode, const store_options&) {
     return failure{.code = errc::unsupported,
                    .possible = effect::none,
                    .detail = "'" + url.scheme + ":' stores have no tables; nothing to migrate"};
 }
 
 // The front has no tables.
-migrated migrate_truth(const net::parsed_url& url, migrate_mode mode, const open_options& options) {
+migrated migrate_truth(const net::parsed_url& url, migrate_mode mode,
+                       const store_options& options) {
     const auto own = tiered_target(url);
     if (!own) return own.error();
     return migrate(own->truth, mode, options);
@@ -84,7 +85,8 @@ migrated migrate_truth(const net::parsed_url& url, migrate_mode mode, const open
 
 struct driver {
     std::string_view scheme;
-    migrated (*migrate)(const net::parsed_url& url, migrate_mode mode, const open_options& options);
+    migrated (*migrate)(const net::parsed_url& url, migrate_mode mode,
+                        const store_options& options);
 };
 
 constexpr driver drivers[]{
@@ -97,7 +99,7 @@ constexpr driver drivers[]{
 
 } // namespace
 
-migrated migrate(std::string_view url, migrate_mode mode, const open_options& options) {
+migrated migrate(std::string_view url, migrate_mode mode, const store_options& options) {
     const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     for (const auto& one : drivers) {

@@ -76,7 +76,7 @@ result<void> read_tls(const std::string& word, mysql_store_options& to) {
 
 } // namespace
 
-result<mysql_store_options> mysql_target(const net::parsed_url& url, const open_options& options) {
+result<mysql_store_options> mysql_target(const net::parsed_url& url, const store_options& options) {
     mysql_store_options own;
     own.table_prefix = options.table_prefix;
     own.queue_max = options.queue_max;

@@ -19,7 +19,8 @@ failure refused(std::string detail) {
     return {.code = errc::invalid_argument, .possible = effect::none, .detail = std::move(detail)};
 }
 
-result<memory_options> memory_target(const net::parsed_url& url, const open_options& options) {
+result<memory_store_options> memory_target(const net::parsed_url& url,
+                                           const store_options& options) {
     if (!url.target.empty()) {
         return refused("'memory:' has no path, but the URL names '" + url.target + "'");
     }
@@ -30,7 +31,7 @@ result<memory_options> memory_target(const net::parsed_url& url, const open_opti
                            "'memory:' keeps its records inside one process: ask that process, "
                            "by its console or its API"};
     }
-    memory_options own;
+    memory_store_options own;
     net::url_parameters given{url};
     given.number("records_max", own.records_max, records_unit);
     given.number("bytes_max", own.bytes_max, bytes_unit);
@@ -38,7 +39,8 @@ result<memory_options> memory_target(const net::parsed_url& url, const open_opti
     return own;
 }
 
-result<redis_options> redis_store_target(const net::parsed_url& url, const open_options& options) {
+result<redis_store_options> redis_store_target(const net::parsed_url& url,
+                                               const store_options& options) {
     return redis_target(url, options);
 }
 
@@ -51,20 +53,20 @@ result<void> check(const memory_store_options&) {
 }
 
 template <auto target, auto open>
-opened opened_by(const net::parsed_url& url, const open_options& with) {
+opened opened_by(const net::parsed_url& url, const store_options& with) {
     const auto own = target(url, with);
     if (!own) return own.error();
     return open(*own);
 }
 
 template <auto target>
-result<void> checked_by(const net::parsed_url& url, const open_options& with) {
+result<void> checked_by(const net::parsed_url& url, const store_options& with) {
     const auto own = target(url, with);
     if (!own) return own.error();
     return check(*own);
 }
 
-opened open_tiered(const net::parsed_url& url, const open_options& options) {
+opened open_tiered(const net::parsed_url& url, const store_options& options) {
     const auto own = tiered_target(url);
     if (!own) return own.error();
     if (options.mode == open_mode::read_only) return open_store(own->truth, options);
@@ -75,7 +77,7 @@ opened open_tiered(const net::parsed_url& url, const open_options& options) {
     return open_tiered_store(*std::move(front), *std::move(truth), own->options);
 }
 
-result<void> check_tiered(const net::parsed_url& url, const open_options& options) {
+result<void> check_tiered(const net::parsed_url& url, const store_options& options) {
     const auto own = tiered_target(url);
     if (!own) return own.error();
     const auto front = front_target(own->front, options);
@@ -86,8 +88,8 @@ result<void> check_tiered(const net::parsed_url& url, const open_options& option
 
 struct driver {
     std::string_view scheme;
-    opened (*open)(const net::parsed_url& url, const open_options& options);
-    result<void> (*check)(const net::parsed_url& url, const open_options& options);
+    opened (*open)(const net::parsed_url& url, const store_options& options);
+    result<void> (*check)(const net::parsed_url& url, const store_options& options);
 };
 
 template <auto target, auto open> constexpr driver driver_of(std::string_view scheme) {
@@ -116,14 +118,14 @@ const driver* driver_named(std::string_view scheme) {
 
 } // namespace
 
-opened open(std::string_view url, const open_options& options) {
+opened open(std::string_view url, const store_options& options) {
     const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     const driver* const by = driver_named(parsed->scheme);
     return by == nullptr ? unknown_store(url) : by->open(*parsed, options);
 }
 
-result<void> check_url(std::string_view url, const open_options& options) {
+result<void> check_url(std::string_view url, const store_options& options) {
     const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     const driver* const by = driver_named(parsed->scheme);

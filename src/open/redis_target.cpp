@@ -103,7 +103,7 @@ constexpr choice<redis_wake> wakes[]{{"publish", redis_wake::publish}, {"none", 
 } // namespace
 
 result<void> read_redis_connection(const net::parsed_url& url, net::url_parameters& given,
-                                   redis_options& to) {
+                                   redis_store_options& to) {
     to.tls = url.scheme == "rediss";
     if (auto read = read_place(url.target, to); !read) return read;
     read_milliseconds(given, "connect_timeout_ms", to.connect_timeout);
@@ -116,8 +116,8 @@ result<void> read_redis_connection(const net::parsed_url& url, net::url_paramete
     return {};
 }
 
-result<redis_options> redis_target(const net::parsed_url& url, const open_options& options,
-                                   redis_options own) {
+result<redis_store_options> redis_target(const net::parsed_url& url, const store_options& options,
+                                         redis_store_options own) {
     own.queue_max = options.queue_max;
     own.counters = options.counters;
     own.mode = options.mode;

@@ -43,8 +43,9 @@ std::string encoded(std::string_view value) {
 
 } // namespace
 
-result<sqlite_options> sqlite_target(const net::parsed_url& url, const open_options& options) {
-    sqlite_options own{.path = url.target};
+result<sqlite_store_options> sqlite_target(const net::parsed_url& url,
+                                           const store_options& options) {
+    sqlite_store_options own{.path = url.target};
     if (own.path.starts_with("//")) {
         // sqlite:///var/lib/orders.db: an empty host, then the path.
         if (!own.path.starts_with("///")) {
@@ -65,8 +66,9 @@ result<sqlite_options> sqlite_target(const net::parsed_url& url, const open_opti
 }
 
 // Parameters that are not ours are libpq's: sslmode, sslrootcert, application_name …
-result<postgres_options> postgres_target(const net::parsed_url& url, const open_options& options) {
-    postgres_options own;
+result<postgres_store_options> postgres_target(const net::parsed_url& url,
+                                               const store_options& options) {
+    postgres_store_options own;
     own.table_prefix = options.table_prefix;
     own.queue_max = options.queue_max;
     own.counters = options.counters;

@@ -19,18 +19,20 @@ namespace semel {
 // may be meant.
 [[nodiscard]] failure unknown_store(std::string_view url);
 
-[[nodiscard]] result<sqlite_options> sqlite_target(const net::parsed_url& url,
-                                                   const open_options& options);
-[[nodiscard]] result<postgres_options> postgres_target(const net::parsed_url& url,
-                                                       const open_options& options);
+[[nodiscard]] result<sqlite_store_options> sqlite_target(const net::parsed_url& url,
+                                                         const store_options& options);
+[[nodiscard]] result<postgres_store_options> postgres_target(const net::parsed_url& url,
+                                                             const store_options& options);
 [[nodiscard]] result<mysql_store_options> mysql_target(const net::parsed_url& url,
-                                                       const open_options& options);
+                                                       const store_options& options);
 // Reads the part of a Redis URL that is about the connection. All that speak to Redis use it.
 [[nodiscard]] result<void> read_redis_connection(const net::parsed_url& url,
-                                                 net::url_parameters& given, redis_options& to);
+                                                 net::url_parameters& given,
+                                                 redis_store_options& to);
 // `own` has the defaults.
-[[nodiscard]] result<redis_options>
-redis_target(const net::parsed_url& url, const open_options& options, redis_options own = {});
+[[nodiscard]] result<redis_store_options> redis_target(const net::parsed_url& url,
+                                                       const store_options& options,
+                                                       redis_store_options own = {});
 
 // The URLs of both stores of a tiered one.
 struct tiered_urls {
@@ -39,8 +41,8 @@ struct tiered_urls {
     tiered_store_options options = {};
 };
 [[nodiscard]] result<tiered_urls> tiered_target(const net::parsed_url& url);
-[[nodiscard]] result<redis_options> front_target(const std::string& url,
-                                                 const open_options& options);
+[[nodiscard]] result<redis_store_options> front_target(const std::string& url,
+                                                       const store_options& options);
 // Connects a front, which is asked with every command and must not keep anybody waiting.
 [[nodiscard]] result<std::unique_ptr<front_tier>> open_front(const std::string& url,
                                                              const store_options& options);

@@ -37,7 +37,7 @@ result<tiered_urls> tiered_target(const net::parsed_url& url) {
     return made;
 }
 
-result<redis_options> front_target(const std::string& url, const open_options& options) {
+result<redis_store_options> front_target(const std::string& url, const store_options& options) {
     const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     if (parsed->scheme != "redis" && parsed->scheme != "rediss") {

@@ -233,7 +233,7 @@ private:
 } // namespace
 
 result<std::unique_ptr<sink>> open_redis_sink(const net::parsed_url& url, const sink_options&) {
-    redis_options connection;
+    redis_store_options connection;
     redis_sink_options own;
     net::url_parameters given{url};
     if (auto read = read_redis_connection(url, given, connection); !read) {

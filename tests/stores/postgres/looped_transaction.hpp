@@ -94,9 +94,7 @@ private:
         std::optional<raw_outcome> end;
         detail::transaction_start{*this, on, commits}(
             std::move(what),
-            [&](execution& run, unique_function<void(detail::work_end)> done) {
-                done(typed.run(run));
-            },
+            [&](execution& run, unique_function<void(work_end)> done) { done(typed.run(run)); },
             [&](raw_outcome with) { end = std::move(with); });
         on.waits->run_until([&] { return end.has_value(); });
         return typed.finish(std::move(*end));

@@ -8,7 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-result<redis_options> target(std::string_view url, const open_options& options = {}) {
+result<redis_store_options> target(std::string_view url, const store_options& options = {}) {
     return redis_target(net::parse_url(url).value(), options);
 }
 
