@@ -63,7 +63,7 @@ config::config gateway_config(const std::string& upstream, const std::string& fi
     config::config made;
     made.store.url.written = made.store.url.text = "sqlite:" + file;
     made.tenants.source = config::tenant_kind::single;
-    made.tenants.name = "demo";
+    made.tenants.single.name = "demo";
     made.gateway.upstream = upstream;
     made.routes.push_back(route("ORDER_CREATE", "/orders", http::key_need::optional));
     made.routes.push_back(route("PAYMENT_CREATE", "/payments", http::key_need::required));

@@ -12,4 +12,12 @@ duration parse_duration(std::string_view option, std::string_view text) {
                       std::string{text} + "\"");
 }
 
+CLI::Option* time_option(CLI::App& command, const std::string& name, duration& to,
+                         const std::string& about) {
+    const auto take = [&to, name](const std::string& text) { to = parse_duration(name, text); };
+    return command.add_option_function<std::string>(name, take, about)
+        ->default_str(show_duration(to))
+        ->type_name("TIME");
+}
+
 } // namespace semel::app

@@ -4,11 +4,17 @@
 #include <string>
 #include <string_view>
 
+#include <CLI/CLI.hpp>
+
 #include "semel/base/time.hpp"
 
 namespace semel::app {
 
 // usage_error names the option and the value.
 [[nodiscard]] duration parse_duration(std::string_view option, std::string_view text);
+
+// An option whose default is what `to` holds.
+CLI::Option* time_option(CLI::App& command, const std::string& name, duration& to,
+                         const std::string& about = {});
 
 } // namespace semel::app

@@ -24,12 +24,9 @@ namespace {
 // Alerts go into the log: a webhook is for `semel serve`.
 reconciler_options reconciling(const gateway_arguments& with, const edge::gateway_options& gateway,
                                std::shared_ptr<logger> log) {
-    reconciler_options made{
-        .defaults = {.alert_after = parse_duration("--alert-after", with.alert_after),
-                     .settle_after = parse_duration("--settle-after", with.settle_after)},
-        .log = std::move(log)};
-    made.operations = opened(rules_of(gateway, made.defaults));
-    return made;
+    return {.defaults = with.reconcile,
+            .operations = opened(rules_of(gateway, with.reconcile)),
+            .log = std::move(log)};
 }
 
 void serve(const gateway_arguments& with) {
@@ -83,12 +80,13 @@ void add_tenant_options(CLI::App& command, gateway_arguments& with) {
         ->type_name("FILE")
         ->group(group);
     command
-        .add_option("--token-header", with.token_header,
+        .add_option("--token-header", with.token.header,
                     "where clients send their token; not Authorization: the token alone")
         ->capture_default_str()
         ->type_name("HEADER")
         ->group(group);
-    command.add_flag("--forward-token", with.forward_token, "the service gets to see the token")
+    flag(command, "--forward-token", with.token.forward, http::tenant_token::forwarding::pass,
+         "the service gets to see the token")
         ->group(group);
     command.add_option("--trust", with.trust, "peers whose word counts: addresses or networks")
         ->type_name("NETWORK")
@@ -104,53 +102,57 @@ void add_route_options(CLI::App& command, gateway_arguments& with) {
         ->type_name("ROUTE")
         ->group(group);
     auto* const require =
-        command.add_flag("--require-key", with.require_key, "no key: 400")->group(group);
-    command.add_flag("--derive-key", with.derive_key, "no key: made from the request")
+        flag(command, "--require-key", with.route.need, http::key_need::required, "no key: 400");
+    require->group(group);
+    flag(command, "--derive-key", with.route.need, http::key_need::derived,
+         "no key: made from the request")
         ->excludes(require)
         ->group(group);
-    command.add_flag("--strict-key", with.strict_key, "keys must be quoted")->group(group);
-    command.add_option("--key-header", with.key_headers, "default Idempotency-Key")
+    flag(command, "--strict-key", with.route.keys.form, http::key_form::strict,
+         "keys must be quoted")
+        ->group(group);
+    command.add_option("--key-header", with.route.keys.headers, "default Idempotency-Key")
         ->type_name("HEADER")
         ->group(group);
-    one_of(command.add_option("--profile", with.profile, "which answers are kept: docs/http.md"),
-           {"2xx", "ietf", "stripe-v1", "stripe-v2"})
-        ->capture_default_str()
+    choice<http::profile>(command, "--profile", with.route.responses,
+                          {{"2xx", http::profile::only_2xx},
+                           {"ietf", http::profile::ietf},
+                           {"stripe-v1", http::profile::stripe_v1},
+                           {"stripe-v2", http::profile::stripe_v2}},
+                          "which answers are kept: docs/http.md")
         ->group(group);
-    command.add_option("--lease", with.lease)
-        ->capture_default_str()
-        ->type_name("TIME")
+    operation_policy& policy = with.route.policy;
+    time_option(command, "--lease", policy.lease)->group(group);
+    time_option(command, "--retention", policy.retention, "how long repeats get the first answer")
         ->group(group);
-    command.add_option("--retention", with.retention, "how long repeats get the first answer")
-        ->capture_default_str()
-        ->type_name("TIME")
+    time_option(command, "--wait", policy.wait_max, "for a request in progress; 0s: 409 at once")
         ->group(group);
-    command.add_option("--wait", with.wait, "for a request in progress; 0s: 409 at once")
-        ->capture_default_str()
-        ->type_name("TIME")
-        ->group(group);
-    one_of(command.add_option("--on-lease-expiry", with.on_lease_expiry,
-                              "what becomes of a request whose process has died"),
-           {"retry", "hold", "probe"})
-        ->capture_default_str()
+    choice<lease_expiry>(command, "--on-lease-expiry", policy.on_lease_expiry,
+                         {{"retry", lease_expiry::retry},
+                          {"hold", lease_expiry::hold},
+                          {"probe", lease_expiry::probe}},
+                         "what becomes of a request whose process has died")
         ->group(group);
     command.add_option("--probe", with.probe, "path of the upstream that knows what happened")
         ->type_name("PATH")
         ->group(group);
-    command.add_option("--alert-after", with.alert_after, "past the lease: a warning in the log")
-        ->capture_default_str()
-        ->type_name("TIME")
+    time_option(command, "--alert-after", with.reconcile.alert_after,
+                "past the lease: a warning in the log")
         ->group(group);
-    command.add_option("--settle-after", with.settle_after, "past the lease: the probe is asked")
-        ->capture_default_str()
-        ->type_name("TIME")
+    time_option(command, "--settle-after", with.reconcile.settle_after,
+                "past the lease: the probe is asked")
         ->group(group);
-    command.add_flag("--fail-open", with.fail_open, "go on without the store while it is away")
+    flag(command, "--fail-open", with.route.outage, http::store_outage::pass,
+         "go on without the store while it is away")
         ->group(group);
-    one_of(command.add_option("--forward-key", with.forward, "which key the upstream gets"),
-           {"same", "record", "child", "none"})
-        ->capture_default_str()
+    choice<http::key_forwarding>(command, "--forward-key", with.route.forward,
+                                 {{"same", http::key_forwarding::same},
+                                  {"record", http::key_forwarding::record},
+                                  {"child", http::key_forwarding::child},
+                                  {"none", http::key_forwarding::none}},
+                                 "which key the upstream gets")
         ->group(group);
-    command.add_option("--body-max", with.body_max, "bytes of a protected request")
+    command.add_option("--body-max", with.route.body_bytes_max, "bytes of a protected request")
         ->capture_default_str()
         ->group(group);
 }
@@ -158,7 +160,7 @@ void add_route_options(CLI::App& command, gateway_arguments& with) {
 void add_principal_options(CLI::App& command, gateway_arguments& with) {
     const std::string group = "Routes";
     command
-        .add_option("--principal", with.principal,
+        .add_option("--principal", with.route.principal,
                     "whose answer it is: a header, a cookie as in Cookie:session, or shared")
         ->type_name("HEADER")
         ->group(group);
@@ -167,58 +169,55 @@ void add_principal_options(CLI::App& command, gateway_arguments& with) {
                     "env:NAME or file:/path; the same for all gateways of a store")
         ->type_name("SECRET")
         ->group(group);
-    one_of(command.add_option("--principal-missing", with.principal_missing,
-                              "a request without a principal: 401, or one principal for all such"),
-           {"refuse", "anonymous"})
-        ->capture_default_str()
+    choice<http::no_principal>(
+        command, "--principal-missing", with.route.without_principal,
+        {{"refuse", http::no_principal::refuse}, {"anonymous", http::no_principal::anonymous}},
+        "a request without a principal: 401, or one principal for all such")
         ->group(group);
 }
 
 void add_connection_options(CLI::App& command, gateway_arguments& with) {
     const std::string group = "Connections";
-    command.add_option("--host", with.hosts, "answer for these hosts only")->group(group);
+    edge::server_options& server = with.options.server;
+    edge::upstream_options& upstream = with.options.upstream;
+    command.add_option("--host", server.heads.hosts, "answer for these hosts only")->group(group);
     command
         .add_option("--vital-header", with.vital_headers,
                     "set by a proxy in front: not to be hidden behind Connection")
         ->type_name("HEADER")
         ->group(group);
-    command
-        .add_flag("--pass-underscores", with.pass_underscores,
-                  "headers of clients with a _ in their names go on")
+    flag(command, "--pass-underscores", upstream.underscores,
+         edge::upstream_options::names_with_underscores::pass,
+         "headers of clients with a _ in their names go on")
         ->group(group);
-    command.add_option("--connect-time", with.connect_time)
-        ->capture_default_str()
-        ->type_name("TIME")
+    time_option(command, "--connect-time", upstream.connect_time)->group(group);
+    time_option(command, "--answer-time", upstream.answer_time, "for the upstream to answer")
         ->group(group);
-    command.add_option("--answer-time", with.answer_time, "for the upstream to answer")
-        ->capture_default_str()
-        ->type_name("TIME")
+    time_option(command, "--drain-time", with.options.drain_time, "after SIGTERM or SIGINT")
         ->group(group);
-    command.add_option("--drain-time", with.drain_time, "after SIGTERM or SIGINT")
-        ->capture_default_str()
-        ->type_name("TIME")
+    const auto file = [&](const char* name, std::string& to, const char* about = "") {
+        command.add_option(name, to, about)->type_name("FILE")->group(group);
+    };
+    file("--upstream-ca", upstream.ca_file);
+    file("--tls-cert", with.tls.certificate_file);
+    file("--tls-key", with.tls.key_file);
+    file("--client-ca", with.tls.client_ca_file, "clients with its certificates are trusted");
+    flag(command, "--require-client-cert", with.tls.client,
+         edge::tls_server_options::client_certificate::required, "refuse other clients")
         ->group(group);
-    command.add_option("--upstream-ca", with.upstream_ca)->type_name("FILE")->group(group);
-    command.add_option("--tls-cert", with.tls_certificate)->type_name("FILE")->group(group);
-    command.add_option("--tls-key", with.tls_key)->type_name("FILE")->group(group);
-    command.add_option("--client-ca", with.client_ca, "clients with its certificates are trusted")
-        ->type_name("FILE")
-        ->group(group);
-    command
-        .add_flag("--require-client-cert", with.require_client_certificate, "refuse other clients")
-        ->group(group);
-    command.add_option("--threads", with.threads, "0: one per core")
+    command.add_option("--threads", server.threads, "0: one per core")
         ->capture_default_str()
         ->group(group);
     command
-        .add_option("--connections-per-address", with.connections_per_address,
+        .add_option("--connections-per-address", server.connections_per_address_max,
                     "of one address that is not trusted; 0: no bound")
         ->capture_default_str()
         ->group(group);
-    command.add_option("--buffered-max", with.buffered_max, "bytes of bodies that are held")
+    command
+        .add_option("--buffered-max", server.buffered_bytes_max, "bytes of bodies that are held")
         ->capture_default_str()
         ->group(group);
-    command.add_option("--connections", with.connections, "at most")
+    command.add_option("--connections", server.connections_max, "at most")
         ->capture_default_str()
         ->group(group);
 }

@@ -104,11 +104,7 @@ result<std::map<std::string, reconcile_rule>> rules_of(const edge::gateway_optio
 }
 
 result<reconciler_options> reconciler_options_of(const config::config& from) {
-    const config::reconcile_section& section = from.reconcile;
-    reconciler_options made{
-        .defaults = {.alert_after = section.alert_after, .settle_after = section.settle_after},
-        .every = section.every,
-        .probes_at_once = section.probes_at_once};
+    reconciler_options made = from.reconcile.options;
     if (!from.gateway.upstream.empty()) {
         auto rules = rules_of(gateway_options_of(from, nullptr, {}), made.defaults);
         if (!rules) return std::move(rules).error();

@@ -38,7 +38,7 @@ void run(const migrate_arguments& with) {
     const config::store_section store = config_of(with.store).store;
     const auto did = [&] {
         const progress shown{"migrate"};
-        return migrate(store.url.text, mode, {.table_prefix = store.table_prefix});
+        return migrate(store.url.text, mode, store.options);
     }();
     if (did) return print(*did, mode);
     if (wrong_input(did.error().code)) throw usage_error(describe(did.error()));

@@ -43,15 +43,15 @@ private:
 
     void check_store() {
         const config::store_section& store = of_.store;
-        const store_options with{.table_prefix = store.table_prefix, .queue_max = store.queue_max};
         if (store.url.text.empty()) return; // said already
-        const auto url = check_url(store.url.text, with);
+        const auto url = check_url(store.url.text, store.options);
         store_is_sound_ = url.has_value();
         look({"store.url", "store.table_prefix"}, url);
         if (url && !store.front.text.empty()) {
-            look({"store.front"}, check_url(store_url_of(store), with));
+            look({"store.front"}, check_url(store_url_of(store), store.options));
         }
-        if (!store.keys.empty()) look({"store.encryption_keys"}, sealed_box::check(store.keys));
+        const auto& keys = store.encryption.keys;
+        if (!keys.empty()) look({"store.encryption_keys"}, sealed_box::check(keys));
     }
 
     void check_tokens() {
@@ -62,15 +62,13 @@ private:
     }
 
     void check_tls() {
-        const config::server_section& server = of_.server;
-        if (!server.tls_certificate.empty() && !server.tls_key.empty()) {
+        const edge::tls_server_options& tls = of_.server.tls;
+        if (!tls.certificate_file.empty() && !tls.key_file.empty()) {
             look({"server.tls_certificate", "server.tls_key", "server.tls_client_ca"},
-                 edge::make_server_tls({.certificate_file = server.tls_certificate,
-                                        .key_file = server.tls_key,
-                                        .client_ca_file = server.tls_client_ca}));
+                 edge::make_server_tls(tls));
         }
-        if (!of_.gateway.tls_ca.empty()) {
-            look({"gateway.tls_ca"}, edge::make_client_tls(of_.gateway.tls_ca));
+        if (!of_.gateway.options.ca_file.empty()) {
+            look({"gateway.tls_ca"}, edge::make_client_tls(of_.gateway.options.ca_file));
         }
     }
 

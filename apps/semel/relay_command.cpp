@@ -21,45 +21,9 @@ namespace {
 struct relay_arguments {
     store_arguments store = {};
     std::string sink = {};
-    std::string mode = "parallel";
-    std::string on_failure = "block";
-    std::string lease = "30s";
-    std::string poll = "1s";
-    std::string retry_first = "100ms";
-    std::string retry_last = "5m";
-    bool archive = false;
-    bool once = false;
+    outbox::on_ack ack = outbox::on_ack::remove;
     outbox::relay_options options = {};
 };
-
-template <class Word>
-Word chosen(const std::string& option, const std::string& given,
-            std::initializer_list<std::pair<const char*, Word>> all) {
-    std::string known;
-    for (const auto& [text, word] : all) {
-        if (given == text) return word;
-        known += (known.empty() ? "" : ", ") + std::string{text};
-    }
-    throw usage_error(option + " must be one of " + known);
-}
-
-outbox::relay_options options_of(const relay_arguments& with) {
-    using namespace outbox;
-    relay_options made = with.options;
-    made.mode =
-        chosen<relay_mode>("--mode", with.mode,
-                           {{"parallel", relay_mode::parallel}, {"ordered", relay_mode::ordered}});
-    made.on_failure = chosen<key_policy>(
-        "--on-failure", with.on_failure,
-        {{"block", key_policy::block}, {"skip", key_policy::skip}, {"park", key_policy::park}});
-    made.lease = parse_duration("--lease", with.lease);
-    made.poll_last = parse_duration("--poll", with.poll);
-    made.retry.first = parse_duration("--retry-first", with.retry_first);
-    made.retry.last = parse_duration("--retry-last", with.retry_last);
-    made.until = with.once ? relay_until::empty : relay_until::stopped;
-    made.log = open_spdlog_logger();
-    return made;
-}
 
 void say_end(const outbox::relay_metrics& did) {
     std::cerr << "semel relay: delivered " << did.delivered << ", to be tried again " << did.retried
@@ -67,20 +31,20 @@ void say_end(const outbox::relay_metrics& did) {
 }
 
 void run(const relay_arguments& with) {
-    const outbox::relay_options options = options_of(with);
-    const auto ack = with.archive ? outbox::on_ack::archive : outbox::on_ack::remove;
+    outbox::relay_options options = with.options;
+    options.log = make_spdlog_logger();
     const std::vector<outbox_place> places = outboxes_of(with.store);
     std::vector<outbox::table_opener> tables;
     for (const outbox_place& one : places) {
-        tables.emplace_back([one, ack] {
+        tables.emplace_back([one, ack = with.ack] {
             return outbox::open_table(
                 one.url, {.table_prefix = one.prefix, .ack = ack, .mode = open_mode::existing});
         });
     }
     const std::string sink = given_sink("--sink", with.sink);
     const auto sinks = [&] { return outbox::open_sink(sink, {.log = options.log}); };
-    if (with.once) {
-        const auto running = opened(outbox::open_relay(tables, sinks, options));
+    if (options.until == outbox::relay_until::empty) {
+        const auto running = opened(outbox::relay::start(tables, sinks, options));
         running->wait();
         return say_end(running->metrics());
     }
@@ -89,7 +53,8 @@ void run(const relay_arguments& with) {
     // Standard output may be the sink.
     std::cerr << "semel relay: from " << net::shown_url(places.front().url)
               << (places.size() > 1 ? " and others" : "") << " to " << net::shown_url(sink) << ", "
-              << with.mode << std::endl;
+              << (options.mode == outbox::relay_mode::ordered ? "ordered" : "parallel")
+              << std::endl;
     static_cast<void>(stop.next());
     stop.release();
     running->stop();
@@ -97,21 +62,22 @@ void run(const relay_arguments& with) {
 }
 
 void add_delivery_options(CLI::App& command, relay_arguments& with) {
-    one_of(command.add_option("--mode", with.mode, "ordered: one by one per message key"),
-           {"parallel", "ordered"})
-        ->capture_default_str();
-    one_of(command.add_option("--on-failure", with.on_failure,
-                              "ordered: block the key, skip the event, or park the key behind it"),
-           {"block", "skip", "park"})
-        ->capture_default_str();
+    using namespace outbox;
+    choice<relay_mode>(command, "--mode", with.options.mode,
+                       {{"parallel", relay_mode::parallel}, {"ordered", relay_mode::ordered}},
+                       "ordered: one by one per message key");
+    choice<key_policy>(
+        command, "--on-failure", with.options.on_failure,
+        {{"block", key_policy::block}, {"skip", key_policy::skip}, {"park", key_policy::park}},
+        "ordered: block the key, skip the event, or park the key behind it");
     command.add_option("--attempts", with.options.retry.attempts_max, "then it is a dead letter")
         ->capture_default_str();
-    command.add_option("--retry-first", with.retry_first, "doubles each time")
-        ->capture_default_str()
-        ->type_name("TIME");
-    command.add_option("--retry-last", with.retry_last)->capture_default_str()->type_name("TIME");
-    command.add_flag("--archive", with.archive, "keep what was delivered in the archive table");
-    command.add_flag("--once", with.once, "end when nothing is left to deliver");
+    time_option(command, "--retry-first", with.options.retry.first, "doubles each time");
+    time_option(command, "--retry-last", with.options.retry.last);
+    flag(command, "--archive", with.ack, on_ack::archive,
+         "keep what was delivered in the archive table");
+    flag(command, "--once", with.options.until, relay_until::empty,
+         "end when nothing is left to deliver");
 }
 
 void add_work_options(CLI::App& command, relay_arguments& with) {
@@ -120,12 +86,10 @@ void add_work_options(CLI::App& command, relay_arguments& with) {
     command.add_option("--batch", with.options.batch, "events of one claim")->capture_default_str();
     command.add_option("--sink-batch", with.options.sink_batch, "events the sink gets at once")
         ->capture_default_str();
-    command.add_option("--lease", with.lease, "how long a claim holds; renewed while it works")
-        ->capture_default_str()
-        ->type_name("TIME");
-    command.add_option("--poll", with.poll, "longest pause between looks at an empty table")
-        ->capture_default_str()
-        ->type_name("TIME");
+    time_option(command, "--lease", with.options.lease,
+                "how long a claim holds; renewed while it works");
+    time_option(command, "--poll", with.options.poll_last,
+                "longest pause between looks at an empty table");
 }
 
 } // namespace

@@ -16,14 +16,14 @@
 namespace semel::app {
 service::service(config::config with)
     : config_(std::move(with)),
-      log_(open_spdlog_logger({.level = config_.log.level, .format = config_.log.format})),
-      timers_(open_system_runtime()),
+      log_(make_spdlog_logger(config_.log.options)),
+      timers_(make_system_runtime()),
       tokens_(std::make_shared<config::live_tokens>()),
       security_(log_),
       mismatches_(std::make_shared<edge::mismatch_log>()) {
     show_keys(config_.log.keys);
     hash_keys_with(config_.log.key_secret.text);
-    if (!config_.store.keys.empty()) forbid_core_dumps();
+    if (!config_.store.encryption.keys.empty()) forbid_core_dumps();
     if (!config_.tenants.tokens.empty()) {
         token_source_.emplace(config_.tenants.tokens, log_, tokens_);
         token_source_->read();
@@ -39,7 +39,7 @@ service::service(config::config with)
         center_with.watch = [this](const edge::security_event& one) { security_.add(one); };
         center_.emplace(engine_->records(), *timers_, std::move(center_with));
         auto options = server_options_of(config_, log_, config_.center.listen);
-        options.body_bytes_max = config_.center.body_bytes_max;
+        options.body_bytes_max = config_.center.options.body_bytes_max;
         options.buffered_bytes_max = config_.center.buffered_bytes_max;
         center_server_ =
             opened(edge::server::start(std::move(options), center_->requests(), center_->door()));
@@ -79,16 +79,9 @@ void service::open_admin() {
 }
 
 void service::start_housekeeping() {
-    const config::alerts_section& limits = config_.alerts;
-    const auto share = [](std::size_t percent) { return static_cast<double>(percent) / 100; };
     alerts_ = std::make_unique<alert_sender>(alert_target_of(config_), log_);
     watch_.emplace(
-        alert_limits{.replay_share = share(limits.replay_percent),
-                     .mismatch_share = share(limits.mismatch_percent),
-                     .store_failure_share = share(limits.store_failure_percent),
-                     .requests_min = limits.requests_min,
-                     .outbox_lag = limits.outbox_lag},
-        limits.every, [this] { return traffic(); }, *alerts_);
+        config_.alerts.limits, config_.alerts.every, [this] { return traffic(); }, *alerts_);
     if (!config_.reconcile.enabled) return;
     reconciler_options options = opened(reconciler_options_of(config_));
     options.log = log_;
@@ -104,7 +97,7 @@ service::~service() {
 }
 
 std::string service::about() const {
-    const std::string scheme = config_.server.tls_certificate.empty() ? "http://" : "https://";
+    const std::string scheme = config_.server.tls.certificate_file.empty() ? "http://" : "https://";
     std::string text;
     if (gateway_) {
         text += "semel serve: gateway " + scheme + gateway_->address().text() + ", upstream " +
@@ -208,8 +201,8 @@ std::string service::metrics() const {
     edge::write(page, engine_->counters());
     edge::write(page, meters_.commands.snapshot());
     edge::write(page, meters_.driver);
-    if (config_.store.cache_bytes > 0) edge::write(page, meters_.cache);
-    if (!config_.store.keys.empty()) edge::write(page, meters_.encryption);
+    if (config_.store.cache.bytes_max > 0) edge::write(page, meters_.cache);
+    if (!config_.store.encryption.keys.empty()) edge::write(page, meters_.encryption);
     if (reconciler_) edge::write(page, reconciler_->counts());
     edge::write(page, relays_->metrics());
     edge::write(page, alerts_->counts());

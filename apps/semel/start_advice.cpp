@@ -124,7 +124,7 @@ std::string answers_open_to_all(const config::config& of) {
     std::vector<http::route> routes;
     for (const config::route_entry& one : of.routes) routes.push_back(one.route);
     if (routes.empty()) routes.push_back({.operation = "http"});
-    return open_answers(http::single_tenant{of.tenants.name}, routes);
+    return open_answers(of.tenants.single, routes);
 }
 
 } // namespace
@@ -159,7 +159,7 @@ std::vector<std::string> start_advice(const config::config& of) {
     }
     check_url(made, "store.front", of.store.front);
     check_reference(made, of.store.front.written, "store.front:");
-    for (const std::string& one : of.store.encryption_keys) {
+    for (const std::string& one : of.store.keys) {
         check_reference(made, one, "store.encryption_keys:");
     }
     for (const config::relay_entry& one : of.relays) {
@@ -174,7 +174,7 @@ std::vector<std::string> start_advice(const config::config& of) {
     check_reference(made, of.log.key_secret.written, "log.key_secret:");
     check_reference(made, of.alerts.signing.written, "alerts.secret:");
     check_reference(made, of.alerts.old_signing.written, "alerts.old_secret:");
-    check_file(made, of.server.tls_key, "server.tls_key:");
+    check_file(made, of.server.tls.key_file, "server.tls_key:");
     if (auto open = answers_open_to_all(of); !open.empty()) made.push_back(std::move(open));
     return made;
 }

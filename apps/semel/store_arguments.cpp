@@ -29,7 +29,7 @@ config::config config_of(const store_arguments& with) {
     if (!with.stores.empty()) {
         const std::string& written = with.stores.front();
         made.store.url = {.written = written, .text = given_url("--store", written)};
-        made.store.table_prefix = with.prefix;
+        made.store.options.table_prefix = with.prefix;
         return made;
     }
     if (with.config == store_arguments{}.config && !std::filesystem::exists(with.config)) {
@@ -42,7 +42,7 @@ config::config config_of(const store_arguments& with) {
 std::unique_ptr<opened_store> open_records(const store_arguments& with, open_mode mode) {
     auto made = std::make_unique<opened_store>();
     made->config = config_of(with);
-    made->config.store.cache_bytes = 0;
+    made->config.store.cache.bytes_max = 0;
     made->records = opened(open_store(made->config.store, made->meters, mode));
     return made;
 }
@@ -57,7 +57,7 @@ std::vector<outbox_place> outboxes_of(const store_arguments& with) {
     if (!from.relays.empty() && !from.relays.front().store.text.empty()) {
         return {{.url = from.relays.front().store.text, .prefix = with.prefix}};
     }
-    return {{.url = from.store.url.text, .prefix = from.store.table_prefix}};
+    return {{.url = from.store.url.text, .prefix = from.store.options.table_prefix}};
 }
 
 time_point time_of(store& records) {

@@ -37,9 +37,9 @@ std::string store_url_of(const config::store_section& with) {
 }
 
 outbox::table_options outbox_options_of(const config::config& with, const config::relay_entry& of) {
-    return {.table_prefix = of.store.text.empty() ? with.store.table_prefix
+    return {.table_prefix = of.store.text.empty() ? with.store.options.table_prefix
                                                   : outbox::table_options{}.table_prefix,
-            .ack = of.archive ? outbox::on_ack::archive : outbox::on_ack::remove,
+            .ack = of.ack,
             .mode = open_mode::existing};
 }
 
@@ -51,40 +51,32 @@ operation_policy default_policy_of(const config::config& from) {
 
 result<std::unique_ptr<store>> open_store(const config::store_section& with, store_meters& meters,
                                           open_mode mode) {
-    auto made = open_store(store_url_of(with), {.table_prefix = with.table_prefix,
-                                                .queue_max = with.queue_max,
-                                                .counters = &meters.driver,
-                                                .mode = mode});
+    open_options options = with.options;
+    options.counters = &meters.driver;
+    options.mode = mode;
+    auto made = open_store(store_url_of(with), options);
     if (!made) return made;
-    std::unique_ptr<store> all = open_metered_store(*std::move(made), meters.commands);
-    if (!with.keys.empty()) {
-        auto sealed = open_encrypted_store(
-            std::move(all),
-            {.keys = with.keys, .others = with.others, .counters = &meters.encryption});
+    std::unique_ptr<store> all = metered(*std::move(made), meters.commands);
+    if (!with.encryption.keys.empty()) {
+        encryption_options sealing = with.encryption;
+        sealing.counters = &meters.encryption;
+        auto sealed = encrypted(std::move(all), std::move(sealing));
         if (!sealed) return sealed;
         all = *std::move(sealed);
     }
-    if (with.cache_bytes > 0) {
-        all = open_cached_store(
-            std::move(all),
-            {.bytes_max = with.cache_bytes, .age_max = with.cache_age, .counters = &meters.cache});
-    }
-    return all;
+    if (with.cache.bytes_max == 0) return all;
+    cache_options caching = with.cache;
+    caching.counters = &meters.cache;
+    return cached(std::move(all), std::move(caching));
 }
 
 http::tenant_source tenants_of(const config::tenants_section& from,
                                std::shared_ptr<const config::live_tokens> tokens) {
     switch (from.source) {
     case config::tenant_kind::none: break;
-    case config::tenant_kind::single: return http::single_tenant{from.name};
-    case config::tenant_kind::header: return http::tenant_header{from.header};
-    case config::tenant_kind::tokens: {
-        http::tenant_token made = config::tenants_of(std::move(tokens));
-        made.header = from.token_header;
-        using forwarding = http::tenant_token::forwarding;
-        made.forward = from.forward_token ? forwarding::pass : forwarding::drop;
-        return made;
-    }
+    case config::tenant_kind::single: return from.single;
+    case config::tenant_kind::header: return from.header;
+    case config::tenant_kind::tokens: return config::tenants_of(std::move(tokens), from.token);
     }
     return {};
 }
@@ -92,32 +84,13 @@ http::tenant_source tenants_of(const config::tenants_section& from,
 edge::server_options server_options_of(const config::config& from,
                                        const std::shared_ptr<logger>& log,
                                        const std::string& listen) {
-    const config::server_section& server = from.server;
-    edge::server_options made{.listen = net::parse_host_port(listen).value(),
-                              .threads = static_cast<unsigned>(server.threads),
-                              .connections_max = server.connections_max,
-                              .connections_per_address_max = server.connections_per_address_max,
-                              .buffered_bytes_max = from.limits.buffered_bytes_max,
-                              .times = {.head = server.head_timeout,
-                                        .idle = server.idle_timeout,
-                                        .body = server.body_timeout,
-                                        .body_max = server.body_time_max,
-                                        .write = server.write_timeout},
-                              .log = log};
+    edge::server_options made = from.server.options;
+    made.listen = net::parse_host_port(listen).value();
+    made.log = log;
     for (const std::string& one : from.tenants.trusted) {
         made.trusted.push_back(net::network::parse(one).value());
     }
-    made.heads.hosts = server.hosts;
-    made.heads.limits.head_bytes_max = server.head_bytes_max;
-    if (!server.tls_certificate.empty()) {
-        made.tls = edge::tls_server_options{
-            .certificate_file = server.tls_certificate,
-            .key_file = server.tls_key,
-            .client_ca_file = server.tls_client_ca,
-            .client = server.tls_client_required
-                          ? edge::tls_server_options::client_certificate::required
-                          : edge::tls_server_options::client_certificate::optional};
-    }
+    if (!from.server.tls.certificate_file.empty()) made.tls = from.server.tls;
     return made;
 }
 
@@ -137,8 +110,8 @@ edge::server_options admin_options_of(const config::config& from,
     made.heads.names = from.server.admin_hosts;
     made.heads.names->push_back(made.listen.host);
     if (from.server.admin_tls) {
-        made.tls = edge::tls_server_options{.certificate_file = from.server.tls_certificate,
-                                            .key_file = from.server.tls_key};
+        made.tls = edge::tls_server_options{.certificate_file = from.server.tls.certificate_file,
+                                            .key_file = from.server.tls.key_file};
     }
     return made;
 }
@@ -148,16 +121,10 @@ edge::gateway_options gateway_options_of(const config::config& from,
                                          http::tenant_source tenants) {
     const config::gateway_section& gateway = from.gateway;
     edge::gateway_options made{.server = server_options_of(from, log, from.server.listen),
-                               .upstream = {.url = net::parse_base_url(gateway.upstream).value(),
-                                            .ca_file = gateway.tls_ca,
-                                            .connections_max = gateway.connections_max,
-                                            .connect_time = gateway.connect_timeout,
-                                            .answer_time = gateway.answer_timeout,
-                                            .answer_bytes_max = gateway.answer_bytes_max,
-                                            .host = gateway.host,
-                                            .underscores = gateway.underscores},
+                               .upstream = gateway.options,
                                .gate = gate_of(from, std::move(tenants)),
                                .drain_time = from.server.drain};
+    made.upstream.url = net::parse_base_url(gateway.upstream).value();
     auto& vital = made.server.heads.vital;
     vital.insert(vital.end(), gateway.vital_headers.begin(), gateway.vital_headers.end());
     for (const config::route_entry& one : from.routes) {
@@ -168,11 +135,8 @@ edge::gateway_options gateway_options_of(const config::config& from,
 
 edge::center_options center_options_of(const config::config& from,
                                        std::shared_ptr<const config::live_tokens> tokens) {
-    edge::center_options made{.limits = from.limits,
-                              .body_bytes_max = from.center.body_bytes_max,
-                              .batch_max = from.center.batch_max,
-                              .wait_max = from.center.wait_max,
-                              .waiters_max = from.center.waiters_max};
+    edge::center_options made = from.center.options;
+    made.limits = from.limits;
     made.grant_of = [tokens = std::move(tokens)](std::string_view token) {
         return tokens->find(token);
     };
@@ -226,16 +190,12 @@ std::map<std::string, edge::console_operation> console_operations_of(const confi
 
 edge::console_options console_options_of(const config::config& from,
                                          const std::shared_ptr<const config::live_tokens>& tokens) {
-    edge::console_options made{
-        .configuration = config::show(from),
-        .version = SEMEL_VERSION,
-        .store = from.store.url.text.substr(0, from.store.url.text.find(':')),
-        .limits = from.limits,
-        .session = from.console.session,
-        .idle = from.console.idle,
-        .cookie = from.console.secure_cookie ? edge::console_options::cookies::secure
-                                             : edge::console_options::cookies::plain,
-        .cursor_secret = cursor_secret(tokens, from.store.keys)};
+    edge::console_options made = from.console.options;
+    made.configuration = config::show(from);
+    made.version = SEMEL_VERSION;
+    made.store = from.store.url.text.substr(0, from.store.url.text.find(':'));
+    made.limits = from.limits;
+    made.cursor_secret = cursor_secret(tokens, from.store.encryption.keys);
     made.grant_of = [tokens](std::string_view token) { return tokens->find(token); };
     made.grant_of_hash = [tokens](const fingerprint& hash) { return tokens->find(hash); };
     made.operations = console_operations_of(from);

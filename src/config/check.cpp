@@ -43,22 +43,25 @@ private:
 
     void check_server() {
         const server_section& server = of_.server;
-        if (server.threads > 1'024) say({"server.threads"}, "must be at most 1024");
-        if (server.head_bytes_max < 1'024) say({"server.head_bytes_max"}, "must be 1KiB at least");
-        if (server.admin_tls && server.tls_certificate.empty()) {
+        if (server.options.threads > 1'024) say({"server.threads"}, "must be at most 1024");
+        if (server.options.heads.limits.head_bytes_max < 1'024) {
+            say({"server.head_bytes_max"}, "must be 1KiB at least");
+        }
+        if (server.admin_tls && server.tls.certificate_file.empty()) {
             say({"server.admin_tls", "server.tls_certificate"}, "needs server.tls_certificate");
         }
         if (server.metrics_token && of_.tenants.tokens.empty()) {
             say({"server.metrics_token", "tenants.tokens"}, "needs tenants.tokens");
         }
-        if (server.tls_certificate.empty() && !server.tls_client_ca.empty()) {
+        if (server.tls.certificate_file.empty() && !server.tls.client_ca_file.empty()) {
             say({"server.tls_client_ca", "server.tls_certificate"}, "needs server.tls_certificate");
         }
-        if (server.tls_client_required && server.tls_client_ca.empty()) {
+        using client = edge::tls_server_options::client_certificate;
+        if (server.tls.client == client::required && server.tls.client_ca_file.empty()) {
             say({"server.tls_client_required", "server.tls_client_ca"},
                 "needs server.tls_client_ca");
         }
-        if (server.tls_certificate.empty() != server.tls_key.empty()) {
+        if (server.tls.certificate_file.empty() != server.tls.key_file.empty()) {
             say({"server.tls_certificate", "server.tls_key"},
                 "and server.tls_key must be given together");
         }
@@ -136,15 +139,15 @@ private:
                 R"(must be "single", "header" or "tokens"; there is no default, )"
                 "since keys of different clients must never meet");
         }
-        if (tenants.source == tenant_kind::single && tenants.name.empty()) {
+        if (tenants.source == tenant_kind::single && tenants.single.name.empty()) {
             say({"tenants.name", "tenants.source"},
                 R"(must be given where the source is "single")");
         }
-        if (tenants.source == tenant_kind::single && !tenants.name.empty()) {
-            const std::string why = http::tenant_fault(tenants.name);
+        if (tenants.source == tenant_kind::single && !tenants.single.name.empty()) {
+            const std::string why = http::tenant_fault(tenants.single.name);
             if (!why.empty()) say({"tenants.name"}, why);
         }
-        if (!http::is_token(tenants.token_header)) {
+        if (!http::is_token(tenants.token.header)) {
             say({"tenants.token_header"}, "must be the name of a header");
         }
         for (const std::string& one : of_.gateway.vital_headers) {
@@ -152,7 +155,7 @@ private:
                 say({"gateway.vital_headers"}, "'" + one + "' is no header name");
             }
         }
-        const bool trusts = !tenants.trusted.empty() || !of_.server.tls_client_ca.empty();
+        const bool trusts = !tenants.trusted.empty() || !of_.server.tls.client_ca_file.empty();
         if (tenants.source == tenant_kind::header && !trusts) {
             say({"tenants.trusted", "tenants.source"},
                 R"(must name at least one peer where the source is "header", or )"

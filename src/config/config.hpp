@@ -9,16 +9,24 @@
 
 #include "config/places.hpp"
 #include "config/surroundings.hpp"
+#include "edge/center/center.hpp"
+#include "edge/console/console.hpp"
 #include "edge/gateway/options.hpp"
 #include "semel/base/time.hpp"
 #include "semel/core/policy.hpp"
 #include "semel/core/search.hpp"
 #include "semel/http/route.hpp"
 #include "semel/log.hpp"
+#include "semel/open.hpp"
+#include "semel/operations.hpp"
 #include "semel/outbox/relay.hpp"
+#include "semel/outbox/table.hpp"
 #include "semel/store/decorators.hpp"
 
 namespace semel::config {
+
+// Every section holds the options of what it configures, so their defaults are said once, there.
+// What the file writes in another form than the options have, stands beside them.
 
 struct server_section {
     std::string listen = "127.0.0.1:7070";
@@ -26,58 +34,35 @@ struct server_section {
     std::vector<std::string> admin_hosts = {};
     bool admin_tls = false;
     bool metrics_token = false;
-    std::size_t threads = 0; // one per core
-    std::vector<std::string> hosts = {};
-    std::string tls_certificate = {};
-    std::string tls_key = {};
-    std::string tls_client_ca = {};
-    bool tls_client_required = false;
-    std::size_t connections_max = 10'000;
-    std::size_t connections_per_address_max = 2'500; // 0: no bound
-    std::size_t head_bytes_max = std::size_t{32} << 10U;
-    duration head_timeout = std::chrono::seconds{10};
-    duration body_timeout = std::chrono::seconds{30};
-    duration body_time_max = std::chrono::minutes{5};
-    duration write_timeout = std::chrono::seconds{30};
-    duration idle_timeout = std::chrono::seconds{60};
-    duration drain = std::chrono::seconds{30};
+    edge::server_options options = {};
+    edge::tls_server_options tls = {}; // without a certificate: none
+    duration drain = edge::gateway_options{}.drain_time;
 };
 
 struct store_section {
     secret url = {.written = "sqlite:semel.db", .text = "sqlite:semel.db"};
     secret front = {}; // empty: none
-    std::string table_prefix = "semel_";
-    std::size_t queue_max = limits{}.queue_max;
-    std::size_t cache_bytes = 0; // none
-    duration cache_age = std::chrono::minutes{1};
-    std::vector<std::string> encryption_keys = {}; // as written: "id file:/path"
-    std::vector<encryption_key> keys = {};         // what they stand for
-    unencrypted others = unencrypted::refuse;
+    open_options options = {};
+    cache_options cache = {.bytes_max = 0}; // none
+    std::vector<std::string> keys = {};     // as written: "id file:/path"
+    encryption_options encryption = {};
 };
 
 enum class tenant_kind : std::uint8_t { none, single, header, tokens };
 
 struct tenants_section {
     tenant_kind source = tenant_kind::none;
-    std::string name = {};
-    std::string header = "X-Tenant";
+    http::single_tenant single = {};
+    http::tenant_header header = {};
+    http::tenant_token token = {};
     std::vector<std::string> trusted = {}; // addresses or networks, "10.0.0.0/8"
     std::string tokens = {};               // file
-    std::string token_header = "Authorization";
-    bool forward_token = false;
 };
 
 struct gateway_section {
     std::string upstream = {}; // empty: no gateway
-    std::string tls_ca = {};
-    duration connect_timeout = std::chrono::seconds{5};
-    duration answer_timeout = std::chrono::seconds{60};
-    std::size_t connections_max = 512;
-    std::size_t answer_bytes_max = std::size_t{16} << 20U;
-    edge::upstream_options::host_seen host = edge::upstream_options::host_seen::clients;
+    edge::upstream_options options = {};
     std::vector<std::string> vital_headers = {};
-    edge::upstream_options::names_with_underscores underscores =
-        edge::upstream_options::names_with_underscores::drop;
     secret principal_secret = {}; // empty: none
 };
 
@@ -86,51 +71,33 @@ enum class unknown_operations : std::uint8_t { defaults, refuse };
 struct center_section {
     bool enabled = false;
     std::string listen = "127.0.0.1:7072";
-    std::size_t body_bytes_max = std::size_t{8} << 20U;
+    edge::center_options options = {};
     std::size_t buffered_bytes_max = std::size_t{64} << 20U;
-    std::size_t batch_max = 256;
-    duration wait_max = std::chrono::seconds{30};
-    std::size_t waiters_max = 10'000;
     unknown_operations others = unknown_operations::defaults;
-};
-
-struct limits_section : semel::limits {
-    std::size_t buffered_bytes_max = edge::default_buffered_bytes_max;
 };
 
 struct console_section {
     bool enabled = true;
-    duration session = std::chrono::hours{8};
-    duration idle = std::chrono::hours{1};
-    bool secure_cookie = false;
+    edge::console_options options = {};
     std::string url = {}; // how operators reach it; empty: alerts have no link
 };
 
 struct log_section {
-    log_level level = log_level::info;
-    log_format format = log_format::pretty;
+    log_options options = {};
     keys_in_logs keys = keys_in_logs::hashed;
     secret key_secret = {}; // empty: none
 };
 
-// How long records stay in doubt before something happens; see semel/operations.hpp.
 struct reconcile_section {
     bool enabled = true;
-    duration every = std::chrono::seconds{30};
-    duration alert_after = std::chrono::minutes{5};
-    duration settle_after = std::chrono::minutes{10};
-    std::size_t probes_at_once = 4;
+    reconciler_options options = {};
 };
 
 struct alerts_section {
     secret webhook = {};                   // empty: none
     secret signing = {}, old_signing = {}; // empty: alerts are not signed, or with one secret
     duration every = std::chrono::minutes{1};
-    std::size_t replay_percent = 50;
-    std::size_t mismatch_percent = 5;
-    std::size_t store_failure_percent = 1;
-    std::size_t requests_min = 100;
-    duration outbox_lag = std::chrono::minutes{5};
+    alert_limits limits = {};
 };
 
 // Of one operation; zero: as [reconcile] says.
@@ -161,7 +128,7 @@ struct operation_entry {
 struct relay_entry {
     secret store = {}; // empty: store.url
     secret sink = {};
-    bool archive = false;
+    outbox::on_ack ack = outbox::on_ack::remove;
     outbox::relay_options options = {};
     places where = {};
 };
@@ -173,7 +140,7 @@ struct config {
     gateway_section gateway = {};
     center_section center = {};
     console_section console = {};
-    limits_section limits = {};
+    semel::limits limits = {};
     log_section log = {};
     sweep_options sweep = {};
     reconcile_section reconcile = {};

@@ -1,7 +1,9 @@
 #include "config/field.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <memory>
 
 #include "base/units.hpp"
 #include "net/in_folder.hpp"
@@ -30,6 +32,14 @@ std::variant<std::int64_t, std::string> whole_number(const value& from) {
 std::variant<std::string, complaint> one_text(const value& from) {
     if (const auto* text = std::get_if<std::string>(&from.is)) return *text;
     return complaint{"must be a text, not " + std::string{kind_of(from)}};
+}
+
+complaint take_flag(const value& from, bool& to) {
+    if (const auto* truth = std::get_if<bool>(&from.is)) return to = *truth, std::nullopt;
+    const auto* text = std::get_if<std::string>(&from.is);
+    const bool loose = text != nullptr && from.how == value::form::text;
+    if (loose && (*text == "true" || *text == "false")) return to = *text == "true", std::nullopt;
+    return "must be true or false, not " + std::string{kind_of(from)};
 }
 
 std::string quoted(std::string_view text) {
@@ -86,14 +96,6 @@ complaint take_texts(const value& from, std::vector<std::string>& to) {
         texts.push_back(*text);
     }
     return to = std::move(texts), std::nullopt;
-}
-
-complaint take_flag(const value& from, bool& to) {
-    if (const auto* truth = std::get_if<bool>(&from.is)) return to = *truth, std::nullopt;
-    const auto* text = std::get_if<std::string>(&from.is);
-    const bool loose = text != nullptr && from.how == value::form::text;
-    if (loose && (*text == "true" || *text == "false")) return to = *text == "true", std::nullopt;
-    return "must be true or false, not " + std::string{kind_of(from)};
 }
 
 complaint take_duration(const value& from, duration& to, zero none) {
@@ -159,8 +161,20 @@ field texts_field(key about, std::vector<std::string>& to) {
 
 field flag_field(key about, bool& to) {
     return {std::move(about.name), "true or false", std::move(about.meaning),
-            [&to](const value& from, const surroundings&) { return take_flag(from, to); },
+            [&to](const value& from, const surroundings&) { return detail::take_flag(from, to); },
             [&to] { return std::string{to ? "true" : "false"}; }};
+}
+
+field percent_field(key about, double& to) {
+    auto percent = std::make_shared<std::size_t>(); // shared by the copies of the field
+    field made = count_field(std::move(about), *percent);
+    made.take = [&to, percent, read = made.take](const value& from, const surroundings& around) {
+        auto wrong = read(from, around);
+        if (!wrong) to = static_cast<double>(*percent) / 100;
+        return wrong;
+    };
+    made.shown = [&to] { return std::to_string(std::lround(to * 100)); };
+    return made;
 }
 
 field duration_field(key about, duration& to, zero none) {

@@ -45,6 +45,8 @@ enum class zero : std::uint8_t { refused, allowed };
 [[nodiscard]] field path_field(key about, std::string& to);
 [[nodiscard]] field texts_field(key about, std::vector<std::string>& to);
 [[nodiscard]] field flag_field(key about, bool& to);
+// A number of percent, kept as a share of one.
+[[nodiscard]] field percent_field(key about, double& to);
 [[nodiscard]] field duration_field(key about, duration& to, zero none = zero::refused);
 [[nodiscard]] field size_field(key about, std::size_t& to, zero none = zero::refused);
 // A text that may be written as "file:/path" or "env:NAME"; shown as written, a password in a URL
@@ -54,6 +56,7 @@ enum class zero : std::uint8_t { refused, allowed };
 namespace detail {
 [[nodiscard]] std::variant<std::int64_t, std::string> whole_number(const value& from);
 [[nodiscard]] std::variant<std::string, complaint> one_text(const value& from);
+[[nodiscard]] complaint take_flag(const value& from, bool& to);
 [[nodiscard]] std::string quoted(std::string_view text);
 [[nodiscard]] std::string listed(const std::vector<std::string>& texts);
 } // namespace detail
@@ -74,6 +77,19 @@ template <class Number>
     };
     return {std::move(about.name), "number", std::move(about.meaning), std::move(take),
             [&to] { return std::to_string(to); }};
+}
+
+// A flag for one of two values.
+template <class Enum> [[nodiscard]] field flag_field(key about, Enum& to, Enum no, Enum yes) {
+    bool ignored = false;
+    field made = flag_field(std::move(about), ignored);
+    made.take = [&to, no, yes](const value& from, const surroundings&) -> complaint {
+        bool truth = false;
+        if (auto wrong = detail::take_flag(from, truth)) return wrong;
+        return to = truth ? yes : no, std::nullopt;
+    };
+    made.shown = [&to, yes] { return std::string{to == yes ? "true" : "false"}; };
+    return made;
 }
 
 template <class Enum> struct choice {

@@ -267,7 +267,8 @@ fields fields_of(relay_entry& of) {
         count_field({"sink_batch", "events the sink gets at once"}, to.sink_batch),
         duration_field({"lease", "how long a claim holds; renewed while the sink works"}, to.lease),
         duration_field({"poll", "longest pause between looks at an empty table"}, to.poll_last),
-        flag_field({"archive", "keep what was delivered in the archive table"}, of.archive),
+        flag_field({"archive", "keep what was delivered in the archive table"}, of.ack,
+                   outbox::on_ack::remove, outbox::on_ack::archive),
     };
 }
 

@@ -33,15 +33,15 @@ std::variant<encryption_key, std::string> read_key(std::string& written,
 }
 
 field keys_field(key about, store_section& to) {
-    field made = texts_field(std::move(about), to.encryption_keys);
+    field made = texts_field(std::move(about), to.keys);
     made.take = [&to, texts = made.take](const value& from,
                                          const surroundings& around) -> complaint {
         if (auto wrong = texts(from, around)) return wrong;
-        to.keys.clear();
-        for (std::string& one : to.encryption_keys) {
+        to.encryption.keys.clear();
+        for (std::string& one : to.keys) {
             auto read = read_key(one, around);
             if (auto* wrong = std::get_if<std::string>(&read)) return std::move(*wrong);
-            to.keys.push_back(std::get<encryption_key>(std::move(read)));
+            to.encryption.keys.push_back(std::get<encryption_key>(std::move(read)));
         }
         return std::nullopt;
     };
@@ -68,6 +68,7 @@ field secret_field(key about, secret& to) {
 }
 
 fields server_fields(server_section& to) {
+    using client = edge::tls_server_options::client_certificate;
     return {
         text_field({"listen", "address and port for clients"}, to.listen),
         text_field({"admin_listen", "address and port of health, readiness, metrics and the "
@@ -82,32 +83,37 @@ fields server_fields(server_section& to) {
         flag_field({"metrics_token", "/metrics asks for a bearer token of tenants.tokens with the "
                                      "scope read or admin"},
                    to.metrics_token),
-        count_field({"threads", "threads that serve connections; 0: one per core"}, to.threads,
-                    zero::allowed),
-        texts_field({"hosts", "values of Host that are answered; empty: any"}, to.hosts),
+        count_field({"threads", "threads that serve connections; 0: one per core"},
+                    to.options.threads, zero::allowed),
+        texts_field({"hosts", "values of Host that are answered; empty: any"},
+                    to.options.heads.hosts),
         path_field({"tls_certificate", "PEM file with the certificate chain; empty: no TLS"},
-                   to.tls_certificate),
-        path_field({"tls_key", "PEM file with its private key"}, to.tls_key),
+                   to.tls.certificate_file),
+        path_field({"tls_key", "PEM file with its private key"}, to.tls.key_file),
         path_field({"tls_client_ca", "PEM file of the authority of client certificates; a client "
                                      "that shows one is trusted. Empty: none is asked for"},
-                   to.tls_client_ca),
+                   to.tls.client_ca_file),
         flag_field({"tls_client_required", "refuse clients without such a certificate"},
-                   to.tls_client_required),
-        count_field({"connections_max", "connections at the same time"}, to.connections_max),
+                   to.tls.client, client::optional, client::required),
+        count_field({"connections_max", "connections at the same time"},
+                    to.options.connections_max),
         count_field(
             {"connections_per_address_max",
              "of them from one address, or from IPv6 addresses with the same first 64 bits; "
              "0: no bound. Trusted peers are not counted"},
-            to.connections_per_address_max, zero::allowed),
-        size_field({"head_bytes_max", "request line and headers"}, to.head_bytes_max),
-        duration_field({"head_timeout", "until the head of a request is there"}, to.head_timeout),
-        duration_field({"body_timeout", "how long a body may stop coming"}, to.body_timeout),
+            to.options.connections_per_address_max, zero::allowed),
+        size_field({"head_bytes_max", "request line and headers"},
+                   to.options.heads.limits.head_bytes_max),
+        duration_field({"head_timeout", "until the head of a request is there"},
+                       to.options.times.head),
+        duration_field({"body_timeout", "how long a body may stop coming"}, to.options.times.body),
         duration_field({"body_time_max", "for the whole of a body that is held until it is "
                                          "complete: of protected requests, and at the center"},
-                       to.body_time_max),
+                       to.options.times.body_max),
         duration_field({"write_timeout", "how long an answer may stop being taken"},
-                       to.write_timeout),
-        duration_field({"idle_timeout", "between two requests of a connection"}, to.idle_timeout),
+                       to.options.times.write),
+        duration_field({"idle_timeout", "between two requests of a connection"},
+                       to.options.times.idle),
         duration_field({"drain", "how long requests under way may take after SIGTERM"}, to.drain),
     };
 }
@@ -120,23 +126,25 @@ fields store_fields(store_section& to) {
         url_field({"front", "a Redis in front of it (`redis://…`); the store stays the truth. "
                             "Empty: none"},
                   to.front),
-        text_field({"table_prefix", "of stores that have tables"}, to.table_prefix),
-        count_field({"queue_max", "begins and look-ups that wait for the store"}, to.queue_max),
-        size_field({"cache_bytes", "near cache of finished results; 0: none"}, to.cache_bytes,
+        text_field({"table_prefix", "of stores that have tables"}, to.options.table_prefix),
+        count_field({"queue_max", "begins and look-ups that wait for the store"},
+                    to.options.queue_max),
+        size_field({"cache_bytes", "near cache of finished results; 0: none"}, to.cache.bytes_max,
                    zero::allowed),
         duration_field({"cache_age", "how long the cache answers without asking the store"},
-                       to.cache_age),
+                       to.cache.age_max),
         keys_field({"encryption_keys", "keys for results at rest: \"ID file:/path\" or \"ID "
                                        "env:NAME\", 64 hex digits each. The first one encrypts, "
                                        "all decrypt. Empty: not encrypted"},
                    to),
         choice_field<unencrypted>(
-            {"unencrypted", "how results from before encryption are read"}, to.others,
+            {"unencrypted", "how results from before encryption are read"}, to.encryption.others,
             {{"refuse", unencrypted::refuse}, {"accept", unencrypted::accept}}),
     };
 }
 
 fields tenants_fields(tenants_section& to) {
+    using forwarding = http::tenant_token::forwarding;
     return {
         choice_field<tenant_kind>({"source", "where the tenant of a gateway request comes from; "
                                              "must be chosen where there is a gateway"},
@@ -144,8 +152,8 @@ fields tenants_fields(tenants_section& to) {
                                   {{"single", tenant_kind::single},
                                    {"header", tenant_kind::header},
                                    {"tokens", tenant_kind::tokens}}),
-        text_field({"name", "the tenant of everybody (source \"single\")"}, to.name),
-        text_field({"header", "the header that names it (source \"header\")"}, to.header),
+        text_field({"name", "the tenant of everybody (source \"single\")"}, to.single.name),
+        text_field({"header", "the header that names it (source \"header\")"}, to.header.name),
         texts_field({"trusted", "addresses or networks whose header is believed, such as "
                                 "\"10.0.0.0/8\""},
                     to.trusted),
@@ -155,9 +163,9 @@ fields tenants_fields(tenants_section& to) {
         text_field({"token_header", "where clients send their token (source \"tokens\"): "
                                     "`Authorization: Bearer …`, or the token alone in another "
                                     "header, which leaves Authorization to the service"},
-                   to.token_header),
+                   to.token.header),
         flag_field({"forward_token", "whether the service gets to see that token"},
-                   to.forward_token),
+                   to.token.forward, forwarding::drop, forwarding::pass),
     };
 }
 
@@ -167,18 +175,18 @@ fields gateway_fields(gateway_section& to) {
                                 "empty: no gateway"},
                    to.upstream),
         path_field({"tls_ca", "PEM file of authorities for an https upstream; empty: the system's"},
-                   to.tls_ca),
+                   to.options.ca_file),
         duration_field({"connect_timeout", "until a connection to the upstream stands"},
-                       to.connect_timeout),
-        duration_field({"answer_timeout", "until its answer is there"}, to.answer_timeout),
-        count_field({"connections_max", "connections to the upstream"}, to.connections_max),
+                       to.options.connect_time),
+        duration_field({"answer_timeout", "until its answer is there"}, to.options.answer_time),
+        count_field({"connections_max", "connections to the upstream"}, to.options.connections_max),
         size_field({"answer_bytes_max",
                     "of an answer on a protected route; a larger one is executed and "
                     "remembered, but its body is not kept"},
-                   to.answer_bytes_max),
+                   to.options.answer_bytes_max),
         choice_field<edge::upstream_options::host_seen>(
             {"host", "the Host that the upstream sees: the client's, or the one in its URL"},
-            to.host,
+            to.options.host,
             {{"clients", edge::upstream_options::host_seen::clients},
              {"own", edge::upstream_options::host_seen::own}}),
         texts_field({"vital_headers", "headers that a proxy in front sets and the service goes by, "
@@ -188,7 +196,7 @@ fields gateway_fields(gateway_section& to) {
         choice_field<edge::upstream_options::names_with_underscores>(
             {"underscores", "headers of untrusted clients whose names hold a `_`, which some "
                             "services read as `-`; those of vital_headers and keys pass"},
-            to.underscores,
+            to.options.underscores,
             {{"drop", edge::upstream_options::names_with_underscores::drop},
              {"pass", edge::upstream_options::names_with_underscores::pass}}),
         secret_field({"principal_secret", "\"file:/path\" or \"env:NAME\", a secret of at least 16 "
@@ -202,13 +210,14 @@ fields center_fields(center_section& to) {
     return {
         flag_field({"enabled", "serve the center API"}, to.enabled),
         text_field({"listen", "its address and port"}, to.listen),
-        size_field({"body_bytes_max", "of a request"}, to.body_bytes_max),
+        size_field({"body_bytes_max", "of a request"}, to.options.body_bytes_max),
         size_field({"buffered_bytes_max", "bodies that are held, of all requests; apart from those "
                                           "of the gateway"},
                    to.buffered_bytes_max),
-        count_field({"batch_max", "items of one batch"}, to.batch_max),
-        duration_field({"wait_max", "the longest `wait` of a begin"}, to.wait_max, zero::allowed),
-        count_field({"waiters_max", "begins that wait at the same time"}, to.waiters_max),
+        count_field({"batch_max", "items of one batch"}, to.options.batch_max),
+        duration_field({"wait_max", "the longest `wait` of a begin"}, to.options.wait_max,
+                       zero::allowed),
+        count_field({"waiters_max", "begins that wait at the same time"}, to.options.waiters_max),
         choice_field<unknown_operations>(
             {"unknown_operations", "what becomes of work on an operation that no [[operation]] or "
                                    "[[route]] names: it has the defaults, or it is refused"},
@@ -218,20 +227,21 @@ fields center_fields(center_section& to) {
 }
 
 fields console_fields(console_section& to) {
+    using cookies = edge::console_options::cookies;
     return {
         flag_field({"enabled", "serve the console and its API on server.admin_listen"}, to.enabled),
-        duration_field({"session", "how long a session lasts at most"}, to.session),
-        duration_field({"idle", "and how long without a request"}, to.idle),
+        duration_field({"session", "how long a session lasts at most"}, to.options.sessions.length),
+        duration_field({"idle", "and how long without a request"}, to.options.sessions.idle),
         flag_field({"secure_cookie", "browsers send the session's cookie over TLS only, and only "
                                      "to this host; for a proxy in front that has TLS"},
-                   to.secure_cookie),
+                   to.options.cookie, cookies::plain, cookies::secure),
         text_field({"url", "how operators reach the console, such as "
                            "\"https://semel.internal:7071\"; alerts then link to its pages"},
                    to.url),
     };
 }
 
-fields limits_fields(limits_section& to) {
+fields limits_fields(limits& to, edge::server_options& server) {
     return {
         size_field({"result_bytes_max", "of a stored result; larger ones leave a tombstone"},
                    to.result_bytes_max),
@@ -242,7 +252,7 @@ fields limits_fields(limits_section& to) {
         size_field({"buffered_bytes_max", "bodies that are held, of all requests of the gateway "
                                           "and their answers; above it the slowest body gets 503, "
                                           "or else the new one"},
-                   to.buffered_bytes_max),
+                   server.buffered_bytes_max),
     };
 }
 
@@ -263,11 +273,12 @@ fields sweep_fields(sweep_options& to) {
 fields reconcile_fields(reconcile_section& to) {
     return {
         flag_field({"enabled", "look for work whose owner has gone, tell, and ask"}, to.enabled),
-        duration_field({"every", "between two looks"}, to.every),
-        duration_field({"alert_after", "past the lease: an alert goes out"}, to.alert_after),
+        duration_field({"every", "between two looks"}, to.options.every),
+        duration_field({"alert_after", "past the lease: an alert goes out"},
+                       to.options.defaults.alert_after),
         duration_field({"settle_after", "past the lease: the service is asked what happened"},
-                       to.settle_after),
-        count_field({"probes_at_once", "questions under way"}, to.probes_at_once),
+                       to.options.defaults.settle_after),
+        count_field({"probes_at_once", "questions under way"}, to.options.probes_at_once),
     };
 }
 
@@ -284,25 +295,27 @@ fields alerts_fields(alerts_section& to) {
                                     "a signature under each"},
                      to.old_signing),
         duration_field({"every", "over which shares are taken"}, to.every),
-        count_field({"replay_percent", "of the requests: more repeats are a retry storm"},
-                    to.replay_percent),
-        count_field({"mismatch_percent", "of the requests: more are an alert"},
-                    to.mismatch_percent),
-        count_field({"store_failure_percent", "of the questions to the store: more are an alert"},
-                    to.store_failure_percent),
-        count_field({"requests_min", "fewer requests say nothing about shares"}, to.requests_min),
-        duration_field({"outbox_lag", "an event that waits longer is an alert"}, to.outbox_lag),
+        percent_field({"replay_percent", "of the requests: more repeats are a retry storm"},
+                      to.limits.replay_share),
+        percent_field({"mismatch_percent", "of the requests: more are an alert"},
+                      to.limits.mismatch_share),
+        percent_field({"store_failure_percent", "of the questions to the store: more are an alert"},
+                      to.limits.store_failure_share),
+        count_field({"requests_min", "fewer requests say nothing about shares"},
+                    to.limits.requests_min),
+        duration_field({"outbox_lag", "an event that waits longer is an alert"},
+                       to.limits.outbox_lag),
     };
 }
 
 fields log_fields(log_section& to) {
     return {
-        choice_field<log_level>({"level", "this and above"}, to.level,
+        choice_field<log_level>({"level", "this and above"}, to.options.level,
                                 {{"debug", log_level::debug},
                                  {"info", log_level::info},
                                  {"warning", log_level::warning},
                                  {"error", log_level::error}}),
-        choice_field<log_format>({"format", "lines for people or for machines"}, to.format,
+        choice_field<log_format>({"format", "lines for people or for machines"}, to.options.format,
                                  {{"pretty", log_format::pretty}, {"json", log_format::json}}),
         choice_field<keys_in_logs>(
             {"keys", "whether lines have the first digits of a key's hash or the key itself"},
@@ -330,7 +343,8 @@ std::vector<section> sections_of(config& of) {
          "Pages for operators; see [the console](console.md). Its users sign in with "
          "tokens of `semel token` from tenants.tokens.",
          console_fields(of.console)},
-        {"limits", "Bounds on what is kept and on what waits.", limits_fields(of.limits)},
+        {"limits", "Bounds on what is kept and on what waits.",
+         limits_fields(of.limits, of.server.options)},
         {"log", "Lines on standard error.", log_fields(of.log)},
         {"sweep", "How records that have expired are removed.", sweep_fields(of.sweep)},
         {"reconcile", "How work whose owner has gone is settled; see [operations](operations.md).",

@@ -279,9 +279,8 @@ result<http::token_table> to_table(const std::vector<token_line>& lines) {
     return table;
 }
 
-http::tenant_token tenants_of(std::shared_ptr<const live_tokens> tokens) {
-    http::tenant_token made;
-    made.tenant_of = [tokens](std::string_view token) -> std::optional<std::string> {
+http::tenant_token tenants_of(std::shared_ptr<const live_tokens> tokens, http::tenant_token with) {
+    with.tenant_of = [tokens](std::string_view token) -> std::optional<std::string> {
         auto found = tokens->find(token);
         if (!found || !found->may.has(http::scope::use)) return std::nullopt;
         if (found->may.has(http::scope::operate) || found->may.has(http::scope::admin)) {
@@ -289,10 +288,10 @@ http::tenant_token tenants_of(std::shared_ptr<const live_tokens> tokens) {
         }
         return std::move(found->tenant);
     };
-    made.is_own = [tokens = std::move(tokens)](std::string_view token) {
+    with.is_own = [tokens = std::move(tokens)](std::string_view token) {
         return tokens->find(token).has_value();
     };
-    return made;
+    return with;
 }
 
 } // namespace semel::config

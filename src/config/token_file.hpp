@@ -82,6 +82,7 @@ private:
 
 // The gateway's source of tenants: tokens that have the scope `use`. Those of operators, who may
 // settle and remove records, are refused: they are not for the path to a service.
-[[nodiscard]] http::tenant_token tenants_of(std::shared_ptr<const live_tokens> tokens);
+[[nodiscard]] http::tenant_token tenants_of(std::shared_ptr<const live_tokens> tokens,
+                                            http::tenant_token with = {});
 
 } // namespace semel::config

@@ -54,7 +54,7 @@ TEST(StartAdvice, NamesFilesThatEverybodyCanRead) {
     }
     config::config with;
     with.store.url = {.written = "file:" + folder + "/url", .text = "sqlite:" + folder + "/a.db"};
-    with.store.encryption_keys = {"k file:" + folder + "/key"};
+    with.store.keys = {"k file:" + folder + "/key"};
     with.relays.push_back({.sink = given("file:" + folder + "/events?sync=no")});
     with.relays.push_back({.sink = given("http://h/x#secret_file=" + folder + "/signing")});
 

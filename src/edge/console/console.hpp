@@ -14,6 +14,7 @@
 #include "edge/console/history.hpp"
 #include "edge/console/mismatch_log.hpp"
 #include "edge/console/outbox_desk.hpp"
+#include "edge/console/sessions.hpp"
 #include "edge/server/handler.hpp"
 #include "edge/server/security_event.hpp"
 #include "http/result_form.hpp"
@@ -45,10 +46,7 @@ struct console_options {
     outbox_desk* outbox = nullptr; // outlives the console; null: there is none
     semel::limits limits = {};
     http::problem_options problems = {};
-    duration session = std::chrono::hours{8}; // how long a user stays signed in at most
-    duration idle = std::chrono::hours{1};    // and without a request
-    std::size_t sessions_max = 1'000;
-    std::size_t sessions_per_token_max = 20;
+    edge::sessions::limits sessions = {};
     // Cookies go over TLS only, and only to this host.
     enum class cookies : std::uint8_t { plain, secure } cookie = cookies::plain;
     // 32 bytes under which cursors are sealed, the same on all instances that take each other's.

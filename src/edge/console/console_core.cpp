@@ -19,10 +19,7 @@ console_core::console_core(store& all, semel::runtime& timers, console_options w
     : records(all),
       runtime(timers),
       options(std::move(with)),
-      signed_in({.length = options.session,
-                 .idle = options.idle,
-                 .count_max = options.sessions_max,
-                 .per_token_max = options.sessions_per_token_max}),
+      signed_in(options.sessions),
       own_secret_(random_bytes()),
       history_(options.samples_max) {}
 

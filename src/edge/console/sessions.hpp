@@ -37,8 +37,8 @@ public:
     };
 
     struct limits {
-        duration length = std::chrono::hours{8};
-        duration idle = std::chrono::hours{1};
+        duration length = std::chrono::hours{8}; // how long a user stays signed in at most
+        duration idle = std::chrono::hours{1};   // and without a request
         std::size_t count_max = 1'000;
         std::size_t per_token_max = 20;
     };

@@ -115,7 +115,7 @@ void console_visit::sign_in() {
     note(seen::signed_in);
     told said = outcome(
         session_json({.gives = *gives, .token = made.it.token, .session = std::move(made.it)}));
-    said.headers.add("Set-Cookie", cookie_line(*core_, made.id, core_->options.session));
+    said.headers.add("Set-Cookie", cookie_line(*core_, made.id, core_->options.sessions.length));
     refuse(std::move(said));
 }
 

@@ -86,12 +86,12 @@ retention = "3d"
 )");
 
     EXPECT_EQ(got.server.listen, "[::1]:8080");
-    EXPECT_THAT(got.server.hosts, ElementsAre("a.example", "b.example"));
-    EXPECT_EQ(got.server.connections_max, 5U);
-    EXPECT_EQ(got.server.head_bytes_max, 16U << 10U);
+    EXPECT_THAT(got.server.options.heads.hosts, ElementsAre("a.example", "b.example"));
+    EXPECT_EQ(got.server.options.connections_max, 5U);
+    EXPECT_EQ(got.server.options.heads.limits.head_bytes_max, 16U << 10U);
     EXPECT_EQ(got.server.drain, 90s);
-    EXPECT_EQ(got.center.body_bytes_max, 4096U);
-    EXPECT_EQ(got.log.level, log_level::debug);
+    EXPECT_EQ(got.center.options.body_bytes_max, 4096U);
+    EXPECT_EQ(got.log.options.level, log_level::debug);
     ASSERT_EQ(got.routes.size(), 1U);
     const http::route& route = got.routes[0].route;
     EXPECT_EQ(route.need, http::key_need::required);
@@ -263,15 +263,15 @@ sink = "env:HOOK"
 )",
                             around);
 
-    EXPECT_EQ(got.server.tls_certificate, "conf/tls/cert.pem");
-    EXPECT_EQ(got.server.tls_key, "/etc/key.pem");
+    EXPECT_EQ(got.server.tls.certificate_file, "conf/tls/cert.pem");
+    EXPECT_EQ(got.server.tls.key_file, "/etc/key.pem");
     EXPECT_EQ(got.store.url.written, "file:conf/url");
     EXPECT_EQ(got.store.url.text, "sqlite:conf/inner.db");
     EXPECT_EQ(got.store.front.text, "rediss://h/0?ca_file=conf/ca.pem");
-    EXPECT_THAT(got.store.encryption_keys, ElementsAre("k file:conf/keys/k"));
+    EXPECT_THAT(got.store.keys, ElementsAre("k file:conf/keys/k"));
     EXPECT_THAT(read, ElementsAre("conf/url", "conf/keys/k"));
     EXPECT_EQ(got.tenants.tokens, "conf/tokens.txt");
-    EXPECT_EQ(got.gateway.tls_ca, "conf/ca.pem");
+    EXPECT_EQ(got.gateway.options.ca_file, "conf/ca.pem");
     EXPECT_EQ(got.relays[0].store.text, "sqlite:conf/mine.db");
     EXPECT_EQ(got.relays[0].sink.text, "file:conf/events.jsonl");
     EXPECT_EQ(got.relays[1].sink.text, "https://h/x#secret_file=conf/s");
@@ -296,9 +296,9 @@ TEST(ConfigLoad, VariablesGoBeforeTheFile) {
     const config got = good(smallest, around);
 
     EXPECT_EQ(got.server.listen, "0.0.0.0:80");
-    EXPECT_EQ(got.server.connections_max, 7U);
-    EXPECT_THAT(got.server.hosts, ElementsAre("a.example", "b.example"));
-    EXPECT_EQ(got.store.cache_bytes, std::size_t{1} << 20);
+    EXPECT_EQ(got.server.options.connections_max, 7U);
+    EXPECT_THAT(got.server.options.heads.hosts, ElementsAre("a.example", "b.example"));
+    EXPECT_EQ(got.store.cache.bytes_max, std::size_t{1} << 20);
     EXPECT_TRUE(got.center.enabled);
 }
 
@@ -325,10 +325,10 @@ encryption_keys = ["new file:/run/key", "old env:KEY_OLD"]
                             around);
 
     EXPECT_EQ(got.store.url.text, "postgres://u:hidden@db/orders");
-    ASSERT_EQ(got.store.keys.size(), 2U);
-    EXPECT_EQ(got.store.keys[0].id, "new");
-    EXPECT_EQ(got.store.keys[0].secret, std::string(32, '\x11'));
-    EXPECT_EQ(got.store.keys[1].secret, std::string(32, '\xAA'));
+    ASSERT_EQ(got.store.encryption.keys.size(), 2U);
+    EXPECT_EQ(got.store.encryption.keys[0].id, "new");
+    EXPECT_EQ(got.store.encryption.keys[0].secret, std::string(32, '\x11'));
+    EXPECT_EQ(got.store.encryption.keys[1].secret, std::string(32, '\xAA'));
 }
 
 TEST(ConfigLoad, ASecretThatCannotBeReadIsNamedAndNotShown) {

@@ -41,7 +41,7 @@ TEST(ConsoleAccess, OnlyLookersAndAdminsSignIn) {
 }
 
 TEST(ConsoleAccess, AForgedOrEndedOrDoubledCookieIsRefused) {
-    counter_desk desk{{.session = 10min}};
+    counter_desk desk{{.sessions = {.length = 10min}}};
     const auto who = desk.sign_in("admin");
     const auto status = [&](const std::string& cookie) {
         return desk.send({.path = desk.api_at("session"), .headers = {{"Cookie", cookie}}}).status;

@@ -204,7 +204,7 @@ TEST(ShownSecrets, NoPasswordIsInTheEffectiveConfiguration) {
         config::config with;
         with.store.url = with.store.front = with.alerts.webhook = hidden;
         with.relays.push_back({.store = hidden, .sink = hidden});
-        with.tenants.header = "tenant"; // without a mark, unlike the default
+        with.tenants.header.name = "tenant"; // without a mark, unlike the default
 
         EXPECT_FALSE(shows_a_mark(config::show(with))) << url;
     }
