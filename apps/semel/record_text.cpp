@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "body_text.hpp"
-#include "edge/center/text.hpp"
+#include "edge/api/encoding.hpp"
 #include "semel/core/record_machine.hpp"
 #include "semel/http/response.hpp"
 

@@ -1,11 +1,10 @@
-// The relays of `semel serve`, and what the console sees of their outbox.
+// The relays of `semel serve`.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "config/config.hpp"
-#include "edge/console/outbox_desk.hpp"
 #include "semel/log.hpp"
 #include "semel/outbox/relay.hpp"
 
@@ -19,15 +18,15 @@ public:
     // What sinks are doing is finished, the rest given back.
     void stop();
 
-    // Of the first relay; null where there is none.
-    [[nodiscard]] edge::outbox_desk* desk() const { return desk_.get(); }
+    // Opens the outbox of the first relay; empty where there is no relay.
+    [[nodiscard]] const outbox::table_opener& outbox() const { return outbox_; }
     // In the order of the configuration. Any thread.
     [[nodiscard]] std::vector<outbox::relay_metrics> metrics() const;
     // How long the oldest event waits.
     [[nodiscard]] duration lag() const;
 
 private:
-    std::unique_ptr<edge::outbox_desk> desk_;
+    outbox::table_opener outbox_;
     std::vector<std::unique_ptr<outbox::relay>> running_;
 };
 

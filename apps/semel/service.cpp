@@ -68,7 +68,7 @@ void service::open_admin() {
         with.numbers = [this] { return numbers(); };
         with.mismatches = mismatches_;
         with.watch = [this](const edge::security_event& one) { security_.add(one); };
-        with.outbox = relays_->desk();
+        with.outbox = relays_->outbox();
         console_.emplace(engine_->records(), *timers_, std::move(with));
         pages.others = console_->requests();
     }

@@ -1,4 +1,4 @@
-// The pages of the outbox, before one that lives in memory.
+// The pages of the outbox, before a table with dead letters.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <initializer_list>
-#include <map>
 #include <utility>
 #include <vector>
 
-#include "edge/center/errand.hpp"
-#include "edge/center/text.hpp"
-#include "http/bounded_json.hpp"
-#include "http/media_type.hpp"
-#include "http/text.hpp"
+#include "edge/api/answer_json.hpp"
+#include "edge/api/api_request.hpp"
+#include "edge/api/encoding.hpp"
+#include "edge/center/center_call.hpp"
 
 namespace semel::edge {
 namespace {
@@ -21,36 +18,26 @@ using http::problem_kind;
 // Requests that are asked without a body may have one of this size, which is not looked at.
 constexpr std::size_t stray_body_bytes_max = 1'024;
 
-// For those who watch. A token that is not known has no id: it may be a mistyped one.
-void note(const center_core& core, security_event::kind what, const http::request_head& head,
-          std::string_view peer, const http::grant& of, const std::string& token) {
-    if (!core.options.watch) return;
-    core.options.watch({.what = what,
-                        .at = "center",
-                        .peer = peer,
-                        .path = head.path(),
-                        .tenant = of.tenant,
-                        .token = token});
-}
-
-// Who sends this, if its token allows that.
-std::variant<caller, told> authorise(const center_core& core, const http::request_head& head,
-                                     std::string_view peer, http::scope what) {
+// The caller, if its token allows that.
+std::variant<api_caller, json_response> authorise(const center_core& core,
+                                                  const http::request_head& head,
+                                                  std::string_view peer, http::scope what) {
+    const api_sender sender{"center", core.options.watch, head, peer};
     const auto token = http::bearer_token(head.headers);
     auto found = token ? core.options.grant_of(*token) : std::nullopt;
     if (!found) {
-        told made = trouble(
+        json_response made = refusal(
             {.kind = problem_kind::tenant_missing,
              .detail = token ? "the bearer token is not known" : "a bearer token is needed"},
             core.options.problems);
         made.headers.add("WWW-Authenticate", token ? "Bearer error=\"invalid_token\"" : "Bearer");
-        if (token) note(core, security_event::kind::token_refused, head, peer, {}, {});
+        if (token) sender.note(security_event::kind::token_refused, nullptr);
         return made;
     }
-    if (found->may.allows(what)) return *std::move(found);
-    const std::string id = fingerprint::raw(*token).hex().substr(0, 12);
-    note(core, security_event::kind::scope_refused, head, peer, *found, id);
-    return trouble({.kind = problem_kind::forbidden,
+    api_caller who{.gives = *std::move(found), .token = fingerprint::raw(*token)};
+    if (who.gives.may.allows(what)) return who;
+    sender.note(security_event::kind::scope_refused, &who);
+    return refusal({.kind = problem_kind::forbidden,
                     .detail = "the scope '" + std::string{http::name(what)} + "' is needed"},
                    core.options.problems);
 }
@@ -59,17 +46,47 @@ bool takes_body(const http::request_head& head) {
     constexpr std::string_view api = "/v1/";
     const std::string_view path = head.path();
     if (head.method != "POST" || !path.starts_with(api)) return false;
-    return path == "/v1/batch" || act_named(path.substr(api.size()));
+    return path == "/v1/batch" || action_named(path.substr(api.size()));
+}
+
+json found_json(const found_record& from) {
+    json made = summary_json(from.it);
+    made["operation"] = from.id.operation;
+    made["key"] = from.id.key;
+    return made;
+}
+
+json_response page_response(const result<record_page>& got, const http::problem_options& options) {
+    if (!got && got.error().code == errc::invalid_argument) {
+        return refusal({.kind = problem_kind::request_malformed, .detail = got.error().detail},
+                       options);
+    }
+    if (!got) return refusal(got.error(), problem_kind::unavailable, options);
+    json records = json::array();
+    for (const found_record& one : got->records) records.push_back(found_json(one));
+    json body = {{"records", std::move(records)}};
+    if (!got->cursor.empty()) body["cursor"] = got->cursor;
+    return success(std::move(body));
+}
+
+json to_item(json_response&& what) {
+    json made = {{"status", what.status}, {"body", std::move(what.body)}};
+    if (const std::string* after = what.headers.find("Retry-After")) {
+        made["retry_after"] = std::stoi(*after);
+    }
+    return made;
 }
 
 // One request on its way through the center.
-class visit {
+class center_request : public api_request {
 public:
-    visit(std::shared_ptr<center_core> core, served_request request, reply answer)
-        : core_(std::move(core)), request_(std::move(request)), answer_(std::move(answer)) {}
+    center_request(std::shared_ptr<center_core> core, served_request request, reply answer)
+        : api_request({core->options.problems, &core->counts.refused}, std::move(request),
+                      std::move(answer)),
+          core_(std::move(core)) {}
 
     void run() {
-        const std::string_view path = request_.what.head.path();
+        const std::string_view path = head().path();
         if (path == "/openapi.json") return describe();
         constexpr std::string_view records = "/v1/records/";
         if (path == "/v1/records") return search();
@@ -77,7 +94,7 @@ public:
         if (path.starts_with(records)) return look(path.substr(records.size()));
         if (path == "/v1/batch") return batch();
         if (!path.starts_with(api)) return refuse({.kind = problem_kind::not_found});
-        const auto what = act_named(path.substr(api.size()));
+        const auto what = action_named(path.substr(api.size()));
         if (!what) return refuse({.kind = problem_kind::not_found});
         single(*what);
     }
@@ -87,18 +104,19 @@ private:
 
     void describe() {
         if (!method_is("GET")) return;
-        answer_({.status = 200,
-                 .headers = {{"Content-Type", "application/json"}, {"Cache-Control", "no-cache"}},
-                 .body = std::string{openapi_document()}});
+        api_request::send(http::response{
+            .status = 200,
+            .headers = {{"Content-Type", "application/json"}, {"Cache-Control", "no-cache"}},
+            .body = std::string{openapi_document()}});
     }
 
-    void single(act what) {
+    void single(action what) {
         if (!method_is("POST") || !may(http::scope::use)) return;
-        const auto body = read_body();
+        const auto body = read_bounded_body();
         if (!body) return;
-        auto read = read_order(what, *body, who_, core_->options);
-        if (auto* wrong = std::get_if<told>(&read)) return refuse(std::move(*wrong));
-        send(std::get<order>(std::move(read)));
+        auto read = read_command(what, *body, who_->gives, core_->options);
+        if (auto* wrong = std::get_if<json_response>(&read)) return refuse(std::move(*wrong));
+        ask(std::get<center_command>(std::move(read)));
     }
 
     void look(std::string_view rest) {
@@ -111,43 +129,44 @@ private:
             return refuse({.kind = problem_kind::not_found,
                            .detail = "records are at /v1/records/{operation}/{key}"});
         }
-        auto asked = read_query({"tenant"});
+        auto asked = read_query({"tenant"}, query_style::plain);
         if (!asked) return;
-        auto tenant = tenant_for((*asked)["tenant"], who_, core_->options);
-        if (auto* wrong = std::get_if<told>(&tenant)) return refuse(std::move(*wrong));
-        auto made = lookup_order({.tenant = std::get<std::string>(std::move(tenant)),
-                                  .operation = *operation,
-                                  .key = *key},
-                                 core_->options);
-        if (auto* wrong = std::get_if<told>(&made)) return refuse(std::move(*wrong));
-        send(std::get<order>(std::move(made)));
+        auto tenant = tenant_for(take(*asked, "tenant"), who_->gives, core_->options);
+        if (auto* wrong = std::get_if<json_response>(&tenant)) return refuse(std::move(*wrong));
+        auto made = read_lookup({.tenant = std::get<std::string>(std::move(tenant)),
+                                 .operation = *operation,
+                                 .key = *key},
+                                core_->options);
+        if (auto* wrong = std::get_if<json_response>(&made)) return refuse(std::move(*wrong));
+        ask(std::get<center_command>(std::move(made)));
     }
 
     // Searching blocks, so it is not done on the thread that serves.
     void search() {
         if (!method_is("GET") || !may(http::scope::read)) return;
-        auto asked = read_query({"result_ref", "operation", "cursor", "tenant"});
+        auto asked =
+            read_query({"result_ref", "operation", "cursor", "tenant"}, query_style::plain);
         if (!asked) return;
-        auto tenant = tenant_for((*asked)["tenant"], who_, core_->options);
-        if (auto* wrong = std::get_if<told>(&tenant)) return refuse(std::move(*wrong));
+        auto tenant = tenant_for(take(*asked, "tenant"), who_->gives, core_->options);
+        if (auto* wrong = std::get_if<json_response>(&tenant)) return refuse(std::move(*wrong));
         record_query query{.tenant = std::get<std::string>(std::move(tenant)),
-                           .operation = (*asked)["operation"],
-                           .result_ref = (*asked)["result_ref"].value_or(""),
-                           .cursor = (*asked)["cursor"].value_or("")};
-        if (auto fine = check(query); !fine) return refuse(malformed(fine.error().detail));
-        core_->enter();
-        core_->runtime.chore(
-            [core = core_, query = std::move(query), answer = std::move(answer_)]() mutable {
-                answer(to_response(tell(core->records.search(query), core->options.problems)));
-                core->leave();
-            });
+                           .operation = take(*asked, "operation"),
+                           .result_ref = take(*asked, "result_ref").value_or(""),
+                           .cursor = take(*asked, "cursor").value_or("")};
+        if (auto fine = check(query); !fine) return refuse_malformed(fine.error().detail);
+        core_->calls.enter();
+        core_->runtime.chore([core = core_, query = std::move(query),
+                              answer = take_answer()]() mutable {
+            answer(to_response(page_response(core->records.search(query), core->options.problems)));
+            core->calls.leave();
+        });
     }
 
-    void send(order&& what) {
-        auto done = [answer = std::move(answer_)](told with) mutable {
+    void ask(center_command&& what) {
+        auto done = [answer = take_answer()](json_response with) mutable {
             answer(to_response(std::move(with)));
         };
-        const auto made = make_errand(core_, std::move(what), std::move(done));
+        const auto made = make_call(core_, std::move(what), std::move(done));
         submission first = made->first();
         core_->records.submit(std::move(first.what), std::move(first.done));
     }
@@ -162,32 +181,33 @@ private:
         std::atomic<std::size_t> left;
         reply answer;
 
-        void end(std::size_t at, told&& with) {
+        void end(std::size_t at, json_response&& with) {
             items[at] = to_item(std::move(with));
             if (left.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-            answer(to_response(outcome({{"items", std::move(items)}})));
+            answer(to_response(success({{"items", std::move(items)}})));
         }
     };
 
     void batch() {
         if (!method_is("POST") || !may(http::scope::use)) return;
-        const auto body = read_body();
+        const auto body = read_bounded_body();
         if (!body) return;
         const json* const items = items_of(*body);
         if (items == nullptr) return;
         const auto all = std::make_shared<gathered>(items->size());
-        all->answer = std::move(answer_);
+        all->answer = take_answer();
         std::vector<submission> many;
-        std::vector<std::pair<std::size_t, told>> wrong;
+        std::vector<std::pair<std::size_t, json_response>> wrong;
         for (std::size_t at = 0; at < items->size(); ++at) {
             auto read = read_item((*items)[at]);
-            if (auto* refused = std::get_if<told>(&read)) {
+            if (auto* refused = std::get_if<json_response>(&read)) {
                 core_->counts.refused.add();
                 wrong.emplace_back(at, std::move(*refused));
                 continue;
             }
-            auto done = [all, at](told with) { all->end(at, std::move(with)); };
-            const auto made = make_errand(core_, std::get<order>(std::move(read)), std::move(done));
+            auto done = [all, at](json_response with) { all->end(at, std::move(with)); };
+            const auto made =
+                make_call(core_, std::get<center_command>(std::move(read)), std::move(done));
             many.push_back(made->first());
         }
         for (auto& [at, with] : wrong) all->end(at, std::move(with));
@@ -205,15 +225,16 @@ private:
         return nullptr;
     }
 
-    std::variant<order, told> read_item(const json& item) {
+    std::variant<center_command, json_response> read_item(const json& item) {
         const bool named = item.is_object() && item.contains("do") && item["do"].is_string();
-        const auto what =
-            named ? act_named(item["do"].get_ref<const std::string&>()) : std::optional<act>{};
+        const auto what = named ? action_named(item["do"].get_ref<const std::string&>())
+                                : std::optional<action>{};
         if (!what)
             return malformed("do must be begin, complete, fail, abandon, renew, checkpoint "
                              "or release");
-        auto read = read_order(*what, item, who_, core_->options);
-        if (const auto* one = std::get_if<order>(&read); one && one->wait > duration::zero()) {
+        auto read = read_command(*what, item, who_->gives, core_->options);
+        if (const auto* one = std::get_if<center_command>(&read);
+            one && one->wait > duration::zero()) {
             return malformed("wait is not for batches: one that waits would hold up the others");
         }
         return read;
@@ -221,95 +242,31 @@ private:
 
     // ---- checks; each answers what it refuses
 
-    bool method_is(std::string_view needed) {
-        if (request_.what.head.method == needed) return true;
-        told made = trouble({.kind = problem_kind::request_malformed,
-                             .status = 405,
-                             .detail = "this path takes " + std::string{needed} + " only"},
-                            core_->options.problems);
-        made.headers.add("Allow", std::string{needed});
-        refuse(std::move(made));
-        return false;
-    }
-
     bool may(http::scope what) {
-        auto who = authorise(*core_, request_.what.head, request_.peer, what);
-        if (auto* no = std::get_if<told>(&who)) {
+        auto who = authorise(*core_, head(), peer(), what);
+        if (auto* no = std::get_if<json_response>(&who)) {
             refuse(std::move(*no));
             return false;
         }
-        who_ = std::get<caller>(std::move(who));
+        who_ = std::get<api_caller>(std::move(who));
         return true;
     }
 
-    std::optional<json> read_body() {
-        const http::request& what = request_.what;
-        if (what.body.size() > core_->options.body_bytes_max) {
-            refuse({.kind = problem_kind::body_too_large,
-                    .detail = "the limit is " + std::to_string(core_->options.body_bytes_max) +
-                              " bytes"});
-            return std::nullopt;
-        }
-        const std::string* const type = what.head.headers.find("Content-Type");
-        if (type != nullptr && !is_json(*type)) {
-            refuse({.kind = problem_kind::request_malformed,
-                    .status = 415,
-                    .detail = "the body must be application/json"});
-            return std::nullopt;
-        }
-        json body = http::parse_bounded(what.body);
-        if (!body.is_discarded()) return body;
-        refuse({.kind = problem_kind::request_malformed,
-                .detail = "the body is not JSON, nested too deeply, or holds too many values"});
+    std::optional<json> read_bounded_body() {
+        const std::size_t most = core_->options.body_bytes_max;
+        if (body_bytes() <= most) return read_body(body_type::json_or_untyped);
+        refuse({.kind = problem_kind::body_too_large,
+                .detail = "the limit is " + std::to_string(most) + " bytes"});
         return std::nullopt;
     }
 
-    static bool is_json(std::string_view type) {
-        return http::kind_of(http::lowered(http::parse_parameterised(type).value)) ==
-               http::body_kind::json;
-    }
-
-    [[nodiscard]] told malformed(std::string why) const {
-        return trouble({.kind = problem_kind::request_malformed, .detail = std::move(why)},
+    [[nodiscard]] json_response malformed(std::string why) const {
+        return refusal({.kind = problem_kind::request_malformed, .detail = std::move(why)},
                        core_->options.problems);
     }
 
-    // Nothing but these, each once.
-    using parameters = std::map<std::string, std::optional<std::string>, std::less<>>;
-    std::optional<parameters> read_query(std::initializer_list<std::string_view> known) {
-        parameters found;
-        std::string_view rest = request_.what.head.query();
-        while (!rest.empty()) {
-            const std::string_view one = rest.substr(0, rest.find('&'));
-            rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-            const std::string_view name = one.substr(0, one.find('='));
-            const bool fits = std::find(known.begin(), known.end(), name) != known.end();
-            auto value = name.size() == one.size() ? std::nullopt
-                                                   : percent_decoded(one.substr(name.size() + 1));
-            if (!fits || !value || !found.emplace(name, std::move(value)).second) {
-                refuse(malformed("the query may hold, once each: " + joined(known)));
-                return std::nullopt;
-            }
-        }
-        return found;
-    }
-
-    static std::string joined(std::initializer_list<std::string_view> names) {
-        std::string made;
-        for (const std::string_view one : names) made.append(made.empty() ? "" : ", ").append(one);
-        return made;
-    }
-
-    void refuse(const http::problem& why) { refuse(trouble(why, core_->options.problems)); }
-    void refuse(told with) {
-        core_->counts.refused.add();
-        answer_(to_response(std::move(with)));
-    }
-
     const std::shared_ptr<center_core> core_;
-    const served_request request_;
-    reply answer_;
-    caller who_;
+    std::optional<api_caller> who_; // once may() has said yes
 };
 
 } // namespace
@@ -319,13 +276,13 @@ center::center(store& records, runtime& timers, center_options options)
 
 center::~center() {
     core_->stop_waiting();
-    core_->wait_until_idle();
+    core_->calls.close();
 }
 
 handler center::requests() {
     return [core = core_](served_request request, reply answer) {
         core->counts.requests.add();
-        visit{core, std::move(request), std::move(answer)}.run();
+        center_request{core, std::move(request), std::move(answer)}.run();
     };
 }
 
@@ -333,7 +290,7 @@ doorkeeper center::door() {
     return [core = core_](const http::request_head& head, std::string_view peer) -> body_admission {
         if (!takes_body(head)) return {.bytes_max = stray_body_bytes_max};
         auto who = authorise(*core, head, peer, http::scope::use);
-        auto* const no = std::get_if<told>(&who);
+        auto* const no = std::get_if<json_response>(&who);
         if (no == nullptr) return {.bytes_max = core->options.body_bytes_max};
         core->counts.requests.add();
         core->counts.refused.add();
@@ -350,20 +307,9 @@ void center::stop_waiting() {
 }
 
 center_counts center::counts() const {
-    const live_center_counts& from = core_->counts;
-    return {.requests = from.requests.get(),
-            .refused = from.refused.get(),
-            .commands = from.commands.get(),
-            .started = from.started.get(),
-            .replayed = from.replayed.get(),
-            .in_progress = from.in_progress.get(),
-            .mismatched = from.mismatched.get(),
-            .failed = from.failed.get(),
-            .in_doubt = from.in_doubt.get(),
-            .fenced = from.fenced.get(),
-            .unavailable = from.unavailable.get(),
-            .waiters_refused = from.waiters_refused.get(),
-            .waiting = core_->waiters()};
+    center_counts made = core_->counts;
+    made.waiting = core_->waiters();
+    return made;
 }
 
 } // namespace semel::edge

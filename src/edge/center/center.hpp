@@ -15,6 +15,7 @@
 #include "edge/server/handler.hpp"
 #include "edge/server/security_event.hpp"
 #include "semel/base/runtime.hpp"
+#include "semel/core/metrics.hpp"
 #include "semel/core/policy.hpp"
 #include "semel/engine/request.hpp"
 #include "semel/http/problem.hpp"
@@ -45,17 +46,17 @@ struct center_options {
 
 // Since the start, except `waiting`.
 struct center_counts {
-    std::uint64_t requests = 0;
-    std::uint64_t refused = 0;  // without the right token, or malformed
-    std::uint64_t commands = 0; // begins, completions and so on, each item of a batch
-    std::uint64_t started = 0;  // begins that were granted
-    std::uint64_t replayed = 0; // begins that were answered from the record
+    counter requests = {};
+    counter refused = {};  // without the right token, or malformed
+    counter commands = {}; // begins, completions and so on, each item of a batch
+    counter started = {};  // begins that were granted
+    counter replayed = {}; // begins that were answered from the record
     // Begins that were refused by the record.
-    std::uint64_t in_progress = 0, mismatched = 0, failed = 0, in_doubt = 0;
-    std::uint64_t fenced = 0; // commands of attempts that had lost their record
-    std::uint64_t unavailable = 0;
-    std::uint64_t waiters_refused = 0;
-    std::uint64_t waiting = 0; // now
+    counter in_progress = {}, mismatched = {}, failed = {}, in_doubt = {};
+    counter fenced = {}; // commands of attempts that had lost their record
+    counter unavailable = {};
+    counter waiters_refused = {};
+    counter waiting = {}; // now
 };
 
 class center_core;

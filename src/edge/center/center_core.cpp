@@ -3,14 +3,14 @@
 #include <utility>
 #include <vector>
 
-#include "edge/center/errand.hpp"
+#include "edge/center/center_call.hpp"
 
 namespace semel::edge {
 
 center_core::center_core(store& all, semel::runtime& timers, center_options with)
     : records(all), runtime(timers), options(std::move(with)) {}
 
-bool center_core::add_waiter(const std::shared_ptr<errand>& who) {
+bool center_core::add_waiter(const std::shared_ptr<center_call>& who) {
     const std::lock_guard lock{mutex_};
     const bool room = waiters_.size() < options.waiters_max &&
                       waiters_.count(who->hash()) < options.limits.waiters_per_key_max;
@@ -23,8 +23,8 @@ bool center_core::add_waiter(const std::shared_ptr<errand>& who) {
     return true;
 }
 
-void center_core::remove_waiter(const errand& who) {
-    std::shared_ptr<errand> gone; // goes outside the lock
+void center_core::remove_waiter(const center_call& who) {
+    std::shared_ptr<center_call> gone; // goes outside the lock
     const std::lock_guard lock{mutex_};
     const auto [first, last] = waiters_.equal_range(who.hash());
     for (auto at = first; at != last; ++at) {
@@ -36,7 +36,7 @@ void center_core::remove_waiter(const errand& who) {
 }
 
 void center_core::wake(std::uint64_t hash) {
-    std::vector<std::shared_ptr<errand>> woken;
+    std::vector<std::shared_ptr<center_call>> woken;
     {
         const std::lock_guard lock{mutex_};
         const auto [first, last] = waiters_.equal_range(hash);
@@ -46,7 +46,7 @@ void center_core::wake(std::uint64_t hash) {
 }
 
 void center_core::stop_waiting() {
-    std::vector<std::shared_ptr<errand>> woken;
+    std::vector<std::shared_ptr<center_call>> woken;
     {
         const std::lock_guard lock{mutex_};
         stopping_ = true;
@@ -63,21 +63,6 @@ bool center_core::stopping() const {
 std::size_t center_core::waiters() const {
     const std::lock_guard lock{mutex_};
     return waiters_.size();
-}
-
-void center_core::enter() {
-    const std::lock_guard lock{mutex_};
-    ++under_way_;
-}
-
-void center_core::leave() {
-    const std::lock_guard lock{mutex_};
-    if (--under_way_ == 0) idle_.notify_all();
-}
-
-void center_core::wait_until_idle() {
-    std::unique_lock lock{mutex_};
-    idle_.wait(lock, [this] { return under_way_ == 0; });
 }
 
 } // namespace semel::edge

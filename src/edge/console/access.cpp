@@ -7,32 +7,34 @@ namespace {
 
 using http::problem_kind;
 
-told no(const console_core& core, problem_kind kind, int status, std::string why) {
-    return trouble({.kind = kind, .status = status, .detail = std::move(why)},
+json_response no(const console_core& core, problem_kind kind, int status, std::string why) {
+    return refusal({.kind = kind, .status = status, .detail = std::move(why)},
                    core.options.problems);
 }
 
-told not_signed_in(const console_core& core, std::string why) {
-    told made = no(core, problem_kind::tenant_missing, 401, std::move(why));
+json_response not_signed_in(const console_core& core, std::string why) {
+    json_response made = no(core, problem_kind::tenant_missing, 401, std::move(why));
     made.headers.add("WWW-Authenticate", "Bearer");
     return made;
 }
 
-std::variant<console_caller, told> by_bearer(const console_core& core, std::string_view token) {
+std::variant<console_caller, json_response> by_bearer(const console_core& core,
+                                                      std::string_view token) {
     auto gives = core.options.grant_of(token);
     if (!gives) return not_signed_in(core, "the token is not known");
-    return console_caller{.gives = *std::move(gives), .token = fingerprint::raw(token)};
+    return console_caller{{.gives = *std::move(gives), .token = fingerprint::raw(token)}};
 }
 
-std::variant<console_caller, told> by_cookie(console_core& core, const http::header_list& headers) {
+std::variant<console_caller, json_response> by_cookie(console_core& core,
+                                                      const http::header_list& headers) {
     const auto id = cookie(headers, core.cookie_name());
     if (!id) return not_signed_in(core, "sign in, or send a bearer token");
     auto session = core.signed_in.find(*id, core.runtime.now());
     if (!session) return not_signed_in(core, "the session has ended; sign in again");
     auto gives = core.options.grant_of_hash(session->token);
     if (!gives) return not_signed_in(core, "the token of this session has been revoked");
-    return console_caller{
-        .gives = *std::move(gives), .token = session->token, .session = std::move(session)};
+    return console_caller{{.gives = *std::move(gives), .token = session->token},
+                          std::move(session)};
 }
 
 } // namespace
@@ -68,37 +70,31 @@ bool same_origin(const http::header_list& headers) {
     return false;
 }
 
-void note(const console_core& core, security_event::kind what, const http::request_head& head,
-          std::string_view peer, const console_caller* who) {
-    if (!core.options.watch) return;
-    core.options.watch({.what = what,
-                        .at = "console",
-                        .peer = peer,
-                        .path = head.path(),
-                        .tenant = who != nullptr ? who->gives.tenant : std::string{},
-                        .token = who != nullptr ? who->token_id() : std::string{}});
+api_sender sender_of(const console_core& core, const http::request_head& head,
+                     std::string_view peer) {
+    return {"console", core.options.watch, head, peer};
 }
 
-std::variant<console_caller, told> identify(console_core& core, const http::request_head& head,
-                                            std::string_view peer) {
+std::variant<console_caller, json_response>
+identify(console_core& core, const http::request_head& head, std::string_view peer) {
     const auto token = http::bearer_token(head.headers);
     auto who = token ? by_bearer(core, *token) : by_cookie(core, head.headers);
     const auto* const found = std::get_if<console_caller>(&who);
     if (found == nullptr) {
         const bool tried = token || head.headers.contains("Cookie");
-        if (tried) note(core, security_event::kind::token_refused, head, peer, nullptr);
+        if (tried) sender_of(core, head, peer).note(security_event::kind::token_refused, nullptr);
     } else if (!found->gives.may.allows(http::scope::read)) {
-        note(core, security_event::kind::scope_refused, head, peer, found);
+        sender_of(core, head, peer).note(security_event::kind::scope_refused, found);
         return no(core, problem_kind::forbidden, 403,
                   "one of the scopes 'read', 'operate' and 'admin' is needed");
     }
     return who;
 }
 
-std::optional<told> refuse_change(const console_core& core, const http::request_head& head,
-                                  std::string_view peer, const console_caller& who) {
+std::optional<json_response> refuse_change(const console_core& core, const http::request_head& head,
+                                           std::string_view peer, const console_caller& who) {
     if (!who.may_act()) {
-        note(core, security_event::kind::scope_refused, head, peer, &who);
+        sender_of(core, head, peer).note(security_event::kind::scope_refused, &who);
         return no(core, problem_kind::forbidden, 403, "the scope 'admin' is needed to change this");
     }
     // A browser sends a cookie with every site's request; a bearer token is sent by its holder.
@@ -106,7 +102,7 @@ std::optional<told> refuse_change(const console_core& core, const http::request_
     const std::string* const proof = head.headers.find(csrf_header);
     const bool ours = same_origin(head.headers);
     if (ours && proof != nullptr && equal_secrets(*proof, who.session->csrf)) return std::nullopt;
-    note(core, security_event::kind::site_refused, head, peer, &who);
+    sender_of(core, head, peer).note(security_event::kind::site_refused, &who);
     if (!ours) return no(core, problem_kind::forbidden, 403, "the request comes from another site");
     return no(core, problem_kind::forbidden, 403,
               std::string{csrf_header} + " is missing or not this session's");

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "edge/center/told.hpp"
+#include "edge/api/api_request.hpp"
 #include "edge/console/console_core.hpp"
 
 namespace semel::edge {
@@ -22,9 +22,7 @@ inline constexpr std::string_view csrf_header = "X-Semel-Csrf";
 // The page that sends it was served by the host that it is sent to.
 [[nodiscard]] bool same_origin(const http::header_list& headers);
 
-struct console_caller {
-    http::grant gives = {};
-    fingerprint token;
+struct console_caller : api_caller {
     std::optional<sessions::entry> session = {}; // none: a bearer token
 
     [[nodiscard]] bool may_act() const { return gives.may.has(http::scope::admin); }
@@ -33,22 +31,21 @@ struct console_caller {
     [[nodiscard]] std::optional<std::string> only() const {
         return sees_all() ? std::nullopt : std::optional{gives.tenant};
     }
-    // As `semel token list` has it: never the token itself.
-    [[nodiscard]] std::string token_id() const { return token.hex().substr(0, 12); }
     // What the audit calls who did it.
     [[nodiscard]] std::string actor() const { return "console " + gives.tenant + " " + token_id(); }
 };
 
 // The caller, if it may look; else 401 or 403, which security_watch is told of.
-[[nodiscard]] std::variant<console_caller, told>
+[[nodiscard]] std::variant<console_caller, json_response>
 identify(console_core& core, const http::request_head& head, std::string_view peer);
 // What is wrong with a change that this caller asks for; none: it may be done.
-[[nodiscard]] std::optional<told> refuse_change(const console_core& core,
-                                                const http::request_head& head,
-                                                std::string_view peer, const console_caller& who);
+[[nodiscard]] std::optional<json_response> refuse_change(const console_core& core,
+                                                         const http::request_head& head,
+                                                         std::string_view peer,
+                                                         const console_caller& who);
 
-// Tells security_watch. `who` is null if the caller is not known.
-void note(const console_core& core, security_event::kind what, const http::request_head& head,
-          std::string_view peer, const console_caller* who);
+// For security_watch.
+[[nodiscard]] api_sender sender_of(const console_core& core, const http::request_head& head,
+                                   std::string_view peer);
 
 } // namespace semel::edge

@@ -4,8 +4,8 @@
 
 #include "edge/console/access.hpp"
 #include "edge/console/console_core.hpp"
+#include "edge/console/console_request.hpp"
 #include "edge/console/pages.hpp"
-#include "edge/console/visit.hpp"
 
 namespace semel::edge {
 namespace {
@@ -19,10 +19,10 @@ bool is_change(const http::request_head& head) {
     return head.method == "POST" && path.starts_with(api) && path.substr(api.size()) != "session";
 }
 
-std::optional<told> refuse_body(console_core& core, const http::request_head& head,
-                                std::string_view peer) {
+std::optional<json_response> refuse_body(console_core& core, const http::request_head& head,
+                                         std::string_view peer) {
     auto who = identify(core, head, peer);
-    if (auto* const no = std::get_if<told>(&who)) return std::move(*no);
+    if (auto* const no = std::get_if<json_response>(&who)) return std::move(*no);
     return refuse_change(core, head, peer, std::get<console_caller>(who));
 }
 
@@ -43,7 +43,7 @@ handler console::requests() {
             harden(with);
             answer(std::move(with));
         };
-        console_visit{core, std::move(request), std::move(hardened)}.run();
+        console_request{core, std::move(request), std::move(hardened)}.run();
     };
 }
 

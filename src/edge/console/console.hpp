@@ -13,7 +13,6 @@
 
 #include "edge/console/history.hpp"
 #include "edge/console/mismatch_log.hpp"
-#include "edge/console/outbox_desk.hpp"
 #include "edge/console/sessions.hpp"
 #include "edge/server/handler.hpp"
 #include "edge/server/security_event.hpp"
@@ -22,6 +21,7 @@
 #include "semel/core/policy.hpp"
 #include "semel/http/problem.hpp"
 #include "semel/http/tenant.hpp"
+#include "semel/outbox/table.hpp"
 #include "semel/store.hpp"
 
 namespace semel::edge {
@@ -42,8 +42,8 @@ struct console_options {
     std::map<std::string, console_operation> operations = {}; // others have the defaults
     std::string configuration = {};                           // as shown; without secrets
     std::string version = {};
-    std::string store = {};        // what kind it is
-    outbox_desk* outbox = nullptr; // outlives the console; null: there is none
+    std::string store = {};           // what kind it is
+    outbox::table_opener outbox = {}; // none: there is no outbox
     semel::limits limits = {};
     http::problem_options problems = {};
     edge::sessions::limits sessions = {};

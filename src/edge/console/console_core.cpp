@@ -20,6 +20,7 @@ console_core::console_core(store& all, semel::runtime& timers, console_options w
       runtime(timers),
       options(std::move(with)),
       signed_in(options.sessions),
+      outbox(options.outbox),
       own_secret_(random_bytes()),
       history_(options.samples_max) {}
 
@@ -38,40 +39,31 @@ void console_core::open() {
 }
 
 void console_core::close() {
-    std::unique_lock lock{mutex_};
-    closed_ = true;
-    idle_.wait(lock, [&] { return under_way_ == 0; });
-}
-
-void console_core::leave() {
-    const std::lock_guard lock{mutex_};
-    --under_way_;
-    idle_.notify_all();
+    calls_.close();
 }
 
 void console_core::chore(unique_function<void()> what) {
-    {
-        const std::lock_guard lock{mutex_};
-        if (closed_) return; // the request goes unanswered, as its server does
-        ++under_way_;
-    }
+    // After close() the request goes unanswered, as its server does.
+    if (!calls_.enter()) return calls_.leave();
     runtime.chore([self = shared_from_this(), what = std::move(what)]() mutable {
         what();
         what = {};
-        self->leave();
+        self->calls_.leave();
     });
 }
 
-// Under the lock, so that close() comes between two samples, never into one.
+// close() comes between two samples, never into one.
 void console_core::take_sample() {
-    {
+    const bool is_open = calls_.enter();
+    if (is_open) {
         const std::lock_guard lock{mutex_};
-        if (closed_) return;
         if (asked_at_ && runtime.now() - *asked_at_ > options.sample_every) {
             pulse_ = {.up = false, .round_trip = runtime.now() - *asked_at_};
         }
         if (options.numbers) history_.add(options.numbers(), pulse_, wall_clock());
     }
+    calls_.leave();
+    if (!is_open) return;
     runtime.at(runtime.now() + options.sample_every, [weak = weak_from_this()] {
         const auto self = weak.lock();
         if (self == nullptr) return;
@@ -82,11 +74,11 @@ void console_core::take_sample() {
 
 // A record that does not exist: the look-up reaches the store and changes nothing.
 void console_core::feel_pulse() {
+    if (!calls_.enter()) return calls_.leave();
     {
         const std::lock_guard lock{mutex_};
-        if (closed_ || asked_at_) return;
+        if (asked_at_) return calls_.leave();
         asked_at_ = runtime.now();
-        ++under_way_;
     }
     const record_id absent{.tenant = "semel", .operation = "ready", .key = "console"};
     records.submit({.id = absent, .what = commands::lookup{}}, [self = shared_from_this()](
@@ -100,7 +92,7 @@ void console_core::feel_pulse() {
                 self->store_clock_ = got->now.time_since_epoch() - now.time_since_epoch();
             }
         }
-        self->leave();
+        self->calls_.leave();
     });
 }
 

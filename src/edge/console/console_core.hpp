@@ -1,13 +1,14 @@
 // What all requests of one console share, and the sampling of its numbers.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "edge/api/open_calls.hpp"
 #include "edge/console/console.hpp"
 #include "edge/console/cursor_seal.hpp"
+#include "edge/console/outbox_connection.hpp"
 #include "edge/console/sessions.hpp"
 
 namespace semel::edge {
@@ -53,14 +54,16 @@ public:
 
     // Thread-safe by themselves.
     sessions signed_in;
+    outbox_connection outbox;
 
 private:
     void take_sample();
     void feel_pulse();
     void count_lapsed();
-    void leave();
 
     const std::string own_secret_; // of cursors, where none is given
+
+    open_calls calls_; // thread-safe
 
     mutable std::mutex mutex_;
     // Guarded by mutex_, as all below.
@@ -70,9 +73,6 @@ private:
     std::optional<duration> store_clock_ = {}; // what it is ahead of the runtime's
     std::optional<lapsed_count> lapsed_ = {};
     std::optional<local_time> lapsed_at_ = {}; // when it was last asked for
-    bool closed_ = false;
-    std::size_t under_way_ = 0;
-    std::condition_variable idle_;
 };
 
 } // namespace semel::edge

@@ -1,6 +1,6 @@
 #include "edge/console/overview.hpp"
 
-#include "edge/center/text.hpp"
+#include "edge/api/encoding.hpp"
 
 namespace semel::edge {
 namespace {
@@ -60,19 +60,19 @@ json latencies_json(const std::vector<command_latency>& all) {
 json totals_json(const console_numbers& of) {
     const engine_counters& engine = of.engine;
     const center_counts& center = of.center;
-    return {{"executed", engine.executed + center.started},
-            {"replayed", engine.replayed + center.replayed},
-            {"in_progress", engine.in_progress + center.in_progress},
-            {"mismatched", engine.mismatched + center.mismatched},
-            {"failed", engine.failed + center.failed},
-            {"in_doubt", engine.in_doubt + center.in_doubt},
+    return {{"executed", engine.executed + center.started.get()},
+            {"replayed", engine.replayed + center.replayed.get()},
+            {"in_progress", engine.in_progress + center.in_progress.get()},
+            {"mismatched", engine.mismatched + center.mismatched.get()},
+            {"failed", engine.failed + center.failed.get()},
+            {"in_doubt", engine.in_doubt + center.in_doubt.get()},
             {"unconfirmed", engine.unconfirmed},
-            {"unavailable", engine.unavailable + center.unavailable},
+            {"unavailable", engine.unavailable + center.unavailable.get()},
             {"lost_leases", engine.lost_leases},
-            {"fenced_completions", engine.fenced_completions + center.fenced},
+            {"fenced_completions", engine.fenced_completions + center.fenced.get()},
             {"lost_completions", engine.lost_completions},
             {"tombstones", engine.tombstones},
-            {"waiters_refused", engine.waiters_refused + center.waiters_refused},
+            {"waiters_refused", engine.waiters_refused + center.waiters_refused.get()},
             {"executions_refused", engine.executions_refused},
             {"swept", engine.swept},
             {"gateway_passed", of.gateway.passed},
@@ -80,8 +80,8 @@ json totals_json(const console_numbers& of) {
             {"gateway_refused", of.gateway.refused},
             {"gateway_bypassed", of.gateway.bypassed},
             {"gateway_unanswered", of.gateway.unanswered},
-            {"center_requests", center.requests},
-            {"center_refused", center.refused},
+            {"center_requests", center.requests.get()},
+            {"center_refused", center.refused.get()},
             {"cache_hits", of.cache.hits.get()},
             {"cache_misses", of.cache.misses.get()},
             {"cache_bytes", of.cache.bytes.get()}};
@@ -106,7 +106,7 @@ json overview_json(console_core& core, std::uint64_t after) {
                  {"series", series_json(recent.samples)},
                  {"latencies", latencies_json(recent.latencies)},
                  {"store", store_json(core, recent.pulse)},
-                 {"outbox", core.options.outbox != nullptr}};
+                 {"outbox", core.outbox.exists()}};
     if (core.options.numbers) made["totals"] = totals_json(core.options.numbers());
     if (const auto lapsed = core.lapsed_records()) {
         made["lapsed"] = {{"records", lapsed->records}, {"more", lapsed->more}};

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/units.hpp"
-#include "edge/center/text.hpp"
+#include "edge/api/query.hpp"
 #include "http/text.hpp"
 
 namespace semel::edge {
@@ -13,23 +13,11 @@ namespace {
 constexpr std::array states = {record_state::processing, record_state::succeeded,
                                record_state::failed_retryable, record_state::failed_final};
 
-std::string decoded_plus(std::string_view text) {
-    std::string made{text};
-    std::replace(made.begin(), made.end(), '+', ' ');
-    return made;
-}
-
-std::optional<std::string> taken(parameters& from, std::string_view name) {
-    const auto at = from.find(name);
-    if (at == from.end()) return std::nullopt;
-    return std::move(at->second);
-}
-
 // What is wrong, or nothing.
 using fault = std::optional<std::string>;
 
 fault read_states(parameters& from, record_query& to) {
-    const auto text = taken(from, "state");
+    const auto text = take(from, "state");
     if (!text) return {};
     std::string_view rest = *text;
     while (!rest.empty()) {
@@ -46,7 +34,7 @@ fault read_states(parameters& from, record_query& to) {
 }
 
 fault read_time(parameters& from, std::string_view name, std::optional<duration>& to) {
-    const auto text = taken(from, name);
+    const auto text = take(from, name);
     if (!text) return {};
     to = parse_duration(*text);
     if (to) return {};
@@ -64,7 +52,7 @@ fault read_ages(parameters& from, record_query& to, time_point now) {
 }
 
 fault read_limit(parameters& from, record_query& to) {
-    const auto text = taken(from, "limit");
+    const auto text = take(from, "limit");
     if (!text) return {};
     const auto number = parse_count(*text);
     if (!number || *number < 1 || *number > 1'000) return "limit must be a number from 1 to 1000";
@@ -74,37 +62,19 @@ fault read_limit(parameters& from, record_query& to) {
 
 } // namespace
 
-std::variant<parameters, std::string>
-read_parameters(std::string_view query, std::initializer_list<std::string_view> known) {
-    parameters found;
-    while (!query.empty()) {
-        const std::string_view one = query.substr(0, query.find('&'));
-        query.remove_prefix(std::min(one.size() + 1, query.size()));
-        const std::string_view name = one.substr(0, one.find('='));
-        if (std::find(known.begin(), known.end(), name) == known.end()) {
-            return "the query has a parameter that is not known here";
-        }
-        if (one.size() <= name.size() + 1) continue; // an empty field of a form
-        auto value = percent_decoded(decoded_plus(one.substr(name.size() + 1)));
-        if (!value) return std::string{name} + " has a malformed escape";
-        if (!found.emplace(name, *std::move(value)).second) {
-            return std::string{name} + " is there twice";
-        }
-    }
-    return found;
-}
-
 std::variant<record_query, std::string> read_search(std::string_view query, time_point now) {
-    auto read = read_parameters(query, {"tenant", "operation", "key", "state", "result_ref",
-                                        "older", "newer", "lapsed_for", "cursor", "limit"});
+    auto read = read_parameters(query,
+                                {"tenant", "operation", "key", "state", "result_ref", "older",
+                                 "newer", "lapsed_for", "cursor", "limit"},
+                                query_style::form);
     if (auto* wrong = std::get_if<std::string>(&read)) return std::move(*wrong);
     auto& all = std::get<parameters>(read);
-    record_query made{.tenant = taken(all, "tenant"),
-                      .operation = taken(all, "operation"),
-                      .key = taken(all, "key"),
-                      .result_ref = taken(all, "result_ref"),
+    record_query made{.tenant = take(all, "tenant"),
+                      .operation = take(all, "operation"),
+                      .key = take(all, "key"),
+                      .result_ref = take(all, "result_ref"),
                       .records_max = 50,
-                      .cursor = taken(all, "cursor").value_or("")};
+                      .cursor = take(all, "cursor").value_or("")};
     if (auto wrong = read_states(all, made)) return *std::move(wrong);
     if (auto wrong = read_ages(all, made, now)) return *std::move(wrong);
     if (auto wrong = read_limit(all, made)) return *std::move(wrong);
@@ -113,14 +83,14 @@ std::variant<record_query, std::string> read_search(std::string_view query, time
 }
 
 std::variant<record_id, std::string> read_record_id(std::string_view query) {
-    auto read = read_parameters(query, {"tenant", "operation", "key"});
+    auto read = read_parameters(query, {"tenant", "operation", "key"}, query_style::form);
     if (auto* wrong = std::get_if<std::string>(&read)) return std::move(*wrong);
     auto& all = std::get<parameters>(read);
     if (all.size() != 3) return "tenant, operation and key must be given";
     const limits most;
-    record_id made{.tenant = *taken(all, "tenant"),
-                   .operation = *taken(all, "operation"),
-                   .key = *taken(all, "key")};
+    record_id made{.tenant = *take(all, "tenant"),
+                   .operation = *take(all, "operation"),
+                   .key = *take(all, "key")};
     const bool fits = made.tenant.size() <= most.tenant_bytes_max &&
                       made.operation.size() <= most.operation_bytes_max &&
                       made.key.size() <= most.key_bytes_max;

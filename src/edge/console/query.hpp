@@ -1,22 +1,14 @@
 // The parameters of a console request, and what they ask for. Pure.
 #pragma once
 
-#include <initializer_list>
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include "semel/core/record.hpp"
 #include "semel/core/search.hpp"
 
 namespace semel::edge {
-
-using parameters = std::map<std::string, std::string, std::less<>>;
-
-// Nothing but these, each once, not empty where given; else a sentence that says so.
-[[nodiscard]] std::variant<parameters, std::string>
-read_parameters(std::string_view query, std::initializer_list<std::string_view> known);
 
 // tenant, operation, key, state (names, commas between them), result_ref, older, newer, lapsed_for,
 // cursor, limit.

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "edge/center/text.hpp"
-#include "edge/center/told.hpp"
+#include "edge/api/answer_json.hpp"
+#include "edge/api/encoding.hpp"
 #include "edge/console/query.hpp"
 #include "semel/http/response.hpp"
 
@@ -24,11 +24,6 @@ json id_json(const record_id& id) {
 std::string_view policy_name(lease_expiry policy) {
     static constexpr std::array<std::string_view, 3> names = {"retry", "hold", "probe"};
     return names[static_cast<std::size_t>(policy)];
-}
-
-std::string_view kind_name(result_kind kind) {
-    static constexpr std::array<std::string_view, 3> names = {"value", "rejection", "tombstone"};
-    return names[static_cast<std::size_t>(kind)];
 }
 
 std::string_view form_name(http::result_form form) {
@@ -54,7 +49,7 @@ json response_json(const stored_result& from) {
 }
 
 json result_json(const stored_result& from) {
-    json made = {{"kind", kind_name(from.kind)},
+    json made = {{"kind", name_of(from.kind)},
                  {"type", from.type},
                  {"ref", from.ref},
                  {"bytes", from.body.size()}};
@@ -84,19 +79,14 @@ json policy_json(const record_policy& from) {
 }
 
 void put_state(json& to, const record& from, time_point now) {
-    to["state"] = name(from.state);
+    to.update(summary_json(from));
     to["standing"] = standing(from, now);
-    to["attempts"] = from.attempts;
     to["fence"] = std::to_string(from.holder.fence); // 64 bits: more than a number holds there
-    to["created_at"] = rfc3339(from.created_at);
-    to["updated_at"] = rfc3339(from.updated_at);
     to["policy"] = policy_json(from.policy);
     if (from.state == record_state::processing) {
         to["lease_until"] = rfc3339(from.lease_until);
         to["lease_ms"] = to_ms(from.lease_until - now);
-        return;
     }
-    to["expires_at"] = rfc3339(from.expires_at);
     if (from.state == record_state::succeeded) to["ref"] = from.result.ref;
 }
 

@@ -1,6 +1,6 @@
 #include "edge/console/resolution.hpp"
 
-#include "edge/center/members.hpp"
+#include "edge/api/json_reader.hpp"
 #include "http/text.hpp"
 
 namespace semel::edge {
@@ -27,7 +27,7 @@ public:
     }
 
 private:
-    static std::string text(members& of, const std::string& name, std::size_t bytes_max) {
+    static std::string text(json_reader& of, const std::string& name, std::size_t bytes_max) {
         std::string got = of.text(name).value_or("");
         if (got.size() > bytes_max) of.wrong(name, "is too long");
         return got;
@@ -56,7 +56,7 @@ private:
             return {};
         }
         const std::string name = response != nullptr ? "response" : "result";
-        members parts{response != nullptr ? *response : *plain};
+        json_reader parts{response != nullptr ? *response : *plain};
         http::result_draft draft{.body = parts.bytes("text", "base64").value_or(""),
                                  .type = parts.text("type").value_or(""),
                                  .ref = parts.text("ref").value_or("")};
@@ -74,19 +74,19 @@ private:
         return {};
     }
 
-    static void read_kind(http::result_draft& to, members& parts) {
+    static void read_kind(http::result_draft& to, json_reader& parts) {
         const std::string kind = parts.text("kind").value_or("value");
         if (kind == "rejection") to.kind = result_kind::rejection;
         if (kind != "rejection" && kind != "value") parts.wrong("kind", "is value or rejection");
     }
 
-    static void read_status(http::result_draft& to, members& parts, const json& from) {
+    static void read_status(http::result_draft& to, json_reader& parts, const json& from) {
         parts.pass("status");
         const json status = from.value("status", json{});
         to.status = status.is_number_unsigned() && status <= 599 ? status.get<int>() : 0;
     }
 
-    members all_;
+    json_reader all_;
     const console_operation& about_;
     const limits& most_;
 };

@@ -1,4 +1,4 @@
-#include "edge/center/text.hpp"
+#include "edge/api/encoding.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,16 +1,14 @@
-#include "edge/console/visit.hpp"
+#include "edge/console/console_request.hpp"
 
 #include <array>
 #include <utility>
 
-#include "edge/center/members.hpp"
-#include "edge/center/text.hpp"
+#include "edge/api/encoding.hpp"
+#include "edge/api/json_reader.hpp"
 #include "edge/console/overview.hpp"
 #include "edge/console/pages.hpp"
 #include "edge/console/query.hpp"
 #include "edge/console/record_view.hpp"
-#include "http/bounded_json.hpp"
-#include "http/media_type.hpp"
 #include "http/text.hpp"
 
 namespace semel::edge {
@@ -31,45 +29,38 @@ std::string_view role_of(const console_caller& who) {
     return who.sees_all() ? "operate" : "read";
 }
 
-bool is_json(const http::header_list& headers) {
-    const std::string* const type = headers.find("Content-Type");
-    return type != nullptr &&
-           http::kind_of(http::lowered(http::parse_parameterised(*type).value)) ==
-               http::body_kind::json;
-}
-
 } // namespace
 
 // ---- where it goes
 
-void console_visit::run() {
+void console_request::run() {
     constexpr std::string_view api = "/admin/api/v1/";
     const std::string_view path = head().path();
     if (path.starts_with(api)) return route(path.substr(api.size()));
     if (!method_is("GET")) return;
     auto page = page_at(head());
     if (!page) return refuse({.kind = problem_kind::not_found});
-    answer_(*std::move(page));
+    send(*std::move(page));
 }
 
-void console_visit::route(std::string_view path) {
+void console_request::route(std::string_view path) {
     struct entry {
         std::string_view path;
-        void (console_visit::*go)();
+        void (console_request::*go)();
     };
     static constexpr std::array<entry, 12> all{{
-        {"session", &console_visit::session},
-        {"overview", &console_visit::overview},
-        {"records", &console_visit::records},
-        {"record", &console_visit::record},
-        {"record/resolve", &console_visit::resolve},
-        {"record/remove", &console_visit::remove},
-        {"mismatches", &console_visit::mismatches},
-        {"configuration", &console_visit::configuration},
-        {"outbox", &console_visit::outbox},
-        {"outbox/rows", &console_visit::outbox_rows},
-        {"outbox/row", &console_visit::outbox_row_whole},
-        {"outbox/requeue", &console_visit::requeue},
+        {"session", &console_request::session},
+        {"overview", &console_request::overview},
+        {"records", &console_request::records},
+        {"record", &console_request::record},
+        {"record/resolve", &console_request::resolve},
+        {"record/remove", &console_request::remove},
+        {"mismatches", &console_request::mismatches},
+        {"configuration", &console_request::configuration},
+        {"outbox", &console_request::outbox},
+        {"outbox/rows", &console_request::outbox_rows},
+        {"outbox/row", &console_request::outbox_row_whole},
+        {"outbox/requeue", &console_request::requeue},
     }};
     for (const entry& one : all) {
         if (one.path == path) return (this->*one.go)();
@@ -79,25 +70,25 @@ void console_visit::route(std::string_view path) {
 
 // ---- who is signed in
 
-void console_visit::session() {
+void console_request::session() {
     if (head().method == "POST") return sign_in();
     if (head().method == "DELETE") return sign_out();
     if (!method_is("GET") || !known()) return;
-    tell(session_json(*who_));
+    send_success(session_json(*who_));
 }
 
-void console_visit::sign_in() {
+void console_request::sign_in() {
     // Otherwise another site could sign a user in as itself and watch what the user types.
     if (head().headers.contains("Origin") && !same_origin(head().headers)) {
         return refuse(
             {.kind = problem_kind::forbidden, .detail = "the request comes from another site"});
     }
-    const auto body = read_body();
+    const auto body = read_body(body_type::json);
     if (!body) return;
-    members parts{*body};
+    json_reader parts{*body};
     const std::string token = parts.text("token").value_or("");
     parts.nothing_else();
-    if (parts.fault()) return malformed(*parts.fault());
+    if (parts.fault()) return refuse_malformed(*parts.fault());
     const auto gives = core_->options.grant_of(token);
     if (!gives) {
         note(seen::sign_in_refused);
@@ -105,7 +96,7 @@ void console_visit::sign_in() {
                        .status = 401,
                        .detail = "the token is not known"});
     }
-    who_ = console_caller{.gives = *gives, .token = fingerprint::raw(token)};
+    who_ = console_caller{{.gives = *gives, .token = fingerprint::raw(token)}};
     if (!gives->may.allows(http::scope::read)) {
         note(seen::sign_in_refused);
         return refuse({.kind = problem_kind::forbidden,
@@ -113,13 +104,13 @@ void console_visit::sign_in() {
     }
     auto made = core_->signed_in.open(fingerprint::raw(token), core_->runtime.now());
     note(seen::signed_in);
-    told said = outcome(
-        session_json({.gives = *gives, .token = made.it.token, .session = std::move(made.it)}));
+    json_response said =
+        success(session_json({{.gives = *gives, .token = made.it.token}, std::move(made.it)}));
     said.headers.add("Set-Cookie", cookie_line(*core_, made.id, core_->options.sessions.length));
-    refuse(std::move(said));
+    send(std::move(said));
 }
 
-void console_visit::sign_out() {
+void console_request::sign_out() {
     if (!known()) return;
     if (who_->session && !same_origin(head().headers)) {
         return refuse(
@@ -127,12 +118,12 @@ void console_visit::sign_out() {
     }
     if (const auto id = cookie(head().headers, core_->cookie_name())) core_->signed_in.close(*id);
     note(seen::signed_out);
-    told said = outcome({{"outcome", "signed_out"}});
+    json_response said = success({{"outcome", "signed_out"}});
     said.headers.add("Set-Cookie", cookie_line(*core_, "", duration::zero()));
-    refuse(std::move(said));
+    send(std::move(said));
 }
 
-json console_visit::session_json(const console_caller& who) const {
+json console_request::session_json(const console_caller& who) const {
     json made = {
         {"tenant", who.gives.tenant}, {"role", role_of(who)}, {"version", core_->options.version}};
     if (!who.session) return made;
@@ -144,21 +135,20 @@ json console_visit::session_json(const console_caller& who) const {
 
 // ---- looking
 
-void console_visit::overview() {
+void console_request::overview() {
     if (!method_is("GET") || !may_see_all()) return;
-    auto read = read_parameters(head().query(), {"after"});
-    if (auto* wrong = std::get_if<std::string>(&read)) return malformed(std::move(*wrong));
-    const auto& asked = std::get<parameters>(read);
-    const auto after = asked.contains("after") ? http::to_number(asked.at("after")) : 0;
-    if (!after) return malformed("after must be the number of a sample");
-    tell(overview_json(*core_, *after));
+    const auto asked = read_query({"after"}, query_style::form);
+    if (!asked) return;
+    const auto after = asked->contains("after") ? http::to_number(asked->at("after")) : 0;
+    if (!after) return refuse_malformed("after must be the number of a sample");
+    send_success(overview_json(*core_, *after));
 }
 
 // Searching blocks, so it is not done on the thread that serves.
-void console_visit::records() {
+void console_request::records() {
     if (!method_is("GET") || !known()) return;
     auto read = read_search(head().query(), core_->store_now());
-    if (auto* wrong = std::get_if<std::string>(&read)) return malformed(std::move(*wrong));
+    if (auto* wrong = std::get_if<std::string>(&read)) return refuse_malformed(std::move(*wrong));
     auto query = std::get<record_query>(std::move(read));
     if (const auto only = who_->only()) {
         if (query.tenant.value_or(*only) != *only) {
@@ -171,51 +161,50 @@ void console_visit::records() {
     if (!query.cursor.empty()) {
         auto opened = core_->cursors().open(query.cursor, query);
         if (!opened) {
-            return malformed(
+            return refuse_malformed(
                 "the cursor is not from a search of this console, or its time is over: "
                 "search again");
         }
         query.cursor = *std::move(opened);
     }
-    core_->chore(
-        [self = std::make_shared<console_visit>(std::move(*this)), query = std::move(query)] {
-            const auto got = self->core_->records.search(query);
-            if (!got) return self->unavailable(got.error());
+    ask([query](console_core& core) { return core.records.search(query); },
+        [query](console_request& self, const record_page& got) {
             json lines = json::array();
-            const time_point now = self->core_->store_now();
-            for (const found_record& one : got->records) lines.push_back(line_json(one, now));
-            self->tell({{"records", std::move(lines)},
-                        {"cursor", self->core_->cursors().close(got->cursor, query)},
-                        {"now", rfc3339(now)}});
+            const time_point now = self.core_->store_now();
+            for (const found_record& one : got.records) lines.push_back(line_json(one, now));
+            self.send_success({{"records", std::move(lines)},
+                               {"cursor", self.core_->cursors().close(got.cursor, query)},
+                               {"now", rfc3339(now)}});
         });
 }
 
-void console_visit::record() {
+void console_request::record() {
     if (!method_is("GET") || !known()) return;
-    auto id = read_id();
+    const auto id = read_id();
     if (!id) return;
-    core_->chore([self = std::make_shared<console_visit>(std::move(*this)), id = *std::move(id)] {
-        auto got = self->core_->records.call(id, commands::lookup{});
-        if (!got) return self->unavailable(got.error());
-        const auto audit = self->core_->records.audit(id);
-        if (!audit) return self->unavailable(audit.error());
-        const auto& current = std::get<answers::found>(got->said).current;
-        if (current) {
-            return self->tell(details_json({.id = id,
-                                            .it = *current,
-                                            .audit = *audit,
-                                            .holds = self->about(id.operation).holds,
-                                            .now = got->now}));
-        }
-        told gone = trouble({.kind = problem_kind::not_found,
-                             .detail = "there is no such record, or it has expired"},
-                            self->core_->options.problems);
-        gone.body["audit"] = audit_json(*audit);
-        self->refuse(std::move(gone));
-    });
+    ask([id = *id](console_core& core) { return core.records.call(id, commands::lookup{}); },
+        [id = *id](console_request& self, const semel::reply& got) { self.show(id, got); });
 }
 
-void console_visit::mismatches() {
+void console_request::show(const record_id& id, const semel::reply& got) {
+    const auto audit = core_->records.audit(id);
+    if (!audit) return refuse(audit.error());
+    const auto& current = std::get<answers::found>(got.said).current;
+    if (current) {
+        return send_success(details_json({.id = id,
+                                          .it = *current,
+                                          .audit = *audit,
+                                          .holds = about(id.operation).holds,
+                                          .now = got.now}));
+    }
+    json_response gone = refusal(
+        {.kind = problem_kind::not_found, .detail = "there is no such record, or it has expired"},
+        core_->options.problems);
+    gone.body["audit"] = audit_json(*audit);
+    refuse(std::move(gone));
+}
+
+void console_request::mismatches() {
     if (!method_is("GET") || !known()) return;
     json lines = json::array();
     const auto only = who_->only();
@@ -231,38 +220,27 @@ void console_visit::mismatches() {
                          {"asked", one.it.asked.hex()},
                          {"times", one.times}});
     }
-    tell({{"mismatches", std::move(lines)},
-          {"mismatches_max", log ? log->count_max() : 0},
-          {"started_at", rfc3339(core_->started_at)}});
+    send_success({{"mismatches", std::move(lines)},
+                  {"mismatches_max", log ? log->count_max() : 0},
+                  {"started_at", rfc3339(core_->started_at)}});
 }
 
 // Addresses and trusted peers: of use to an attacker, and only to users who can change them.
-void console_visit::configuration() {
+void console_request::configuration() {
     if (!method_is("GET") || !known()) return;
     if (!who_->may_act()) {
         note(seen::scope_refused);
         return refuse({.kind = problem_kind::forbidden,
                        .detail = "the scope 'admin' is needed to see the configuration"});
     }
-    tell({{"toml", core_->options.configuration}});
+    send_success({{"toml", core_->options.configuration}});
 }
 
 // ---- checks
 
-bool console_visit::method_is(std::string_view needed) {
-    if (head().method == needed) return true;
-    told made = trouble({.kind = problem_kind::request_malformed,
-                         .status = 405,
-                         .detail = "this path takes " + std::string{needed} + " only"},
-                        core_->options.problems);
-    made.headers.add("Allow", std::string{needed});
-    refuse(std::move(made));
-    return false;
-}
-
-bool console_visit::known() {
-    auto who = identify(*core_, head(), request_.peer);
-    if (auto* no = std::get_if<told>(&who)) {
+bool console_request::known() {
+    auto who = identify(*core_, head(), peer());
+    if (auto* no = std::get_if<json_response>(&who)) {
         refuse(std::move(*no));
         return false;
     }
@@ -271,7 +249,7 @@ bool console_visit::known() {
 }
 
 // What is not of one tenant: counters, events.
-bool console_visit::may_see_all() {
+bool console_request::may_see_all() {
     if (!known()) return false;
     if (who_->sees_all()) return true;
     note(seen::scope_refused);
@@ -280,18 +258,18 @@ bool console_visit::may_see_all() {
     return false;
 }
 
-bool console_visit::may_change() {
+bool console_request::may_change() {
     if (!method_is("POST") || !known()) return false;
-    auto no = refuse_change(*core_, head(), request_.peer, *who_);
+    auto no = refuse_change(*core_, head(), peer(), *who_);
     if (!no) return true;
     refuse(*std::move(no));
     return false;
 }
 
-std::optional<record_id> console_visit::read_id() {
+std::optional<record_id> console_request::read_id() {
     auto read = read_record_id(head().query());
     if (auto* wrong = std::get_if<std::string>(&read)) {
-        malformed(std::move(*wrong));
+        refuse_malformed(std::move(*wrong));
         return std::nullopt;
     }
     auto& id = std::get<record_id>(read);
@@ -303,38 +281,16 @@ std::optional<record_id> console_visit::read_id() {
     return std::nullopt;
 }
 
-std::optional<json> console_visit::read_body() {
-    // A form of another site cannot send this type without asking first.
-    if (!is_json(head().headers)) {
-        refuse({.kind = problem_kind::request_malformed,
-                .status = 415,
-                .detail = "the body must be application/json"});
-        return std::nullopt;
-    }
-    json body = http::parse_bounded(request_.what.body);
-    if (!body.is_discarded()) return body;
-    malformed("the body is not JSON, nested too deeply, or holds too many values");
-    return std::nullopt;
+void console_request::note(seen what) const {
+    sender_of(*core_, head(), peer()).note(what, who_ ? &*who_ : nullptr);
 }
 
-void console_visit::note(seen what) const {
-    edge::note(*core_, what, head(), request_.peer, who_ ? &*who_ : nullptr);
+void console_request::refuse(const failure& why) {
+    if (why.code == errc::invalid_argument) return refuse_malformed(why.detail);
+    refuse(refusal(why, problem_kind::unconfirmed, core_->options.problems));
 }
 
-void console_visit::refuse(const http::problem& why) {
-    refuse(trouble(why, core_->options.problems));
-}
-
-void console_visit::malformed(std::string why) {
-    refuse({.kind = problem_kind::request_malformed, .detail = std::move(why)});
-}
-
-void console_visit::unavailable(const failure& why) {
-    if (why.code == errc::invalid_argument) return malformed(why.detail);
-    refuse(edge::tell(why, problem_kind::unconfirmed, core_->options.problems));
-}
-
-console_operation console_visit::about(const std::string& operation) const {
+console_operation console_request::about(const std::string& operation) const {
     const auto& all = core_->options.operations;
     const auto found = all.find(operation);
     return found == all.end() ? console_operation{} : found->second;

@@ -1,4 +1,4 @@
-// Reads the members of a JSON object one by one and remembers the first thing that is wrong.
+// Reads the json_reader of a JSON object one by one and remembers the first thing that is wrong.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace semel::edge {
 
-class members {
+class json_reader {
 public:
     using json = nlohmann::json;
 
     // `of` outlives this.
-    explicit members(const json& of);
+    explicit json_reader(const json& of);
 
     // None if it is not there; a wrong one is remembered and counts as not there.
     [[nodiscard]] std::optional<std::string> text(const std::string& name);

@@ -1,4 +1,4 @@
-// Bytes and times as the center writes them into JSON. Pure.
+// Bytes and times as the JSON APIs write them. Pure.
 #pragma once
 
 #include <optional>

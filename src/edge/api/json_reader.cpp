@@ -1,7 +1,7 @@
-#include "edge/center/members.hpp"
+#include "edge/api/json_reader.hpp"
 
 #include "base/units.hpp"
-#include "edge/center/text.hpp"
+#include "edge/api/encoding.hpp"
 
 namespace semel::edge {
 namespace {
@@ -14,18 +14,18 @@ std::string shortened(std::string_view name) {
 
 } // namespace
 
-members::members(const json& of) : of_(of) {
+json_reader::json_reader(const json& of) : of_(of) {
     if (!of.is_object()) fault_ = "a JSON object is expected";
 }
 
-const members::json* members::find(const std::string& name) {
+const json_reader::json* json_reader::find(const std::string& name) {
     known_.insert(name);
     if (!of_.is_object()) return nullptr;
     const auto at = of_.find(name);
     return at == of_.end() || at->is_null() ? nullptr : &*at;
 }
 
-std::optional<std::string> members::text(const std::string& name) {
+std::optional<std::string> json_reader::text(const std::string& name) {
     const json* const found = find(name);
     if (found == nullptr) return std::nullopt;
     if (found->is_string()) return found->get<std::string>();
@@ -33,7 +33,7 @@ std::optional<std::string> members::text(const std::string& name) {
     return std::nullopt;
 }
 
-std::optional<duration> members::time(const std::string& name) {
+std::optional<duration> json_reader::time(const std::string& name) {
     const auto written = text(name);
     if (!written) return std::nullopt;
     const auto read = parse_duration(*written);
@@ -41,14 +41,14 @@ std::optional<duration> members::time(const std::string& name) {
     return read;
 }
 
-const members::json* members::object(const std::string& name) {
+const json_reader::json* json_reader::object(const std::string& name) {
     const json* const found = find(name);
     if (found == nullptr || found->is_object()) return found;
     wrong(name, "must be an object");
     return nullptr;
 }
 
-std::optional<std::string> members::bytes(const std::string& text, const std::string& base64) {
+std::optional<std::string> json_reader::bytes(const std::string& text, const std::string& base64) {
     const auto plain = this->text(text);
     const auto coded = this->text(base64);
     if (!coded) return plain;
@@ -58,11 +58,11 @@ std::optional<std::string> members::bytes(const std::string& text, const std::st
     return decoded;
 }
 
-void members::wrong(std::string_view name, std::string_view why) {
+void json_reader::wrong(std::string_view name, std::string_view why) {
     if (!fault_) fault_ = shortened(name).append(" ").append(why);
 }
 
-void members::nothing_else() {
+void json_reader::nothing_else() {
     if (!of_.is_object()) return;
     for (const auto& [name, ignored] : of_.items()) {
         if (!known_.contains(name)) wrong(name, "is not known here");

@@ -8,18 +8,18 @@
 #include <string_view>
 #include <variant>
 
+#include "edge/api/json_response.hpp"
 #include "edge/center/center.hpp"
-#include "edge/center/told.hpp"
 #include "semel/core/command.hpp"
 
 namespace semel::edge {
 
-enum class act : std::uint8_t { begin, complete, fail, abandon, renew, checkpoint, release };
+enum class action : std::uint8_t { begin, complete, fail, abandon, renew, checkpoint, release };
 
 // "begin", "complete" …: the end of the path and the `do` of a batch's item.
-[[nodiscard]] std::optional<act> act_named(std::string_view name);
+[[nodiscard]] std::optional<action> action_named(std::string_view name);
 
-struct order {
+struct center_command {
     record_id id = {};
     command what = {};
     duration wait = {}; // begin only
@@ -31,14 +31,15 @@ using caller = http::grant;
 
 // Problems: key-missing, key-too-long, operation-unknown, forbidden (a tenant that is not the
 // caller's to name) and request-malformed, whose detail names the member.
-[[nodiscard]] std::variant<order, told> read_order(act what, const json& body, const caller& who,
-                                                   const center_options& options);
+[[nodiscard]] std::variant<center_command, json_response>
+read_command(action what, const json& body, const caller& who, const center_options& options);
 
 // The tenant that a request is about: the caller's own, or, for admins, the one that is named.
-[[nodiscard]] std::variant<std::string, told> tenant_for(const std::optional<std::string>& named,
-                                                         const caller& who,
-                                                         const center_options& options);
+[[nodiscard]] std::variant<std::string, json_response>
+tenant_for(const std::optional<std::string>& named, const caller& who,
+           const center_options& options);
 
-[[nodiscard]] std::variant<order, told> lookup_order(record_id id, const center_options& options);
+[[nodiscard]] std::variant<center_command, json_response>
+read_lookup(record_id id, const center_options& options);
 
 } // namespace semel::edge

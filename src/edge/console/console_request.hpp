@@ -8,10 +8,11 @@
 
 namespace semel::edge {
 
-class console_visit {
+class console_request : public api_request {
 public:
-    console_visit(std::shared_ptr<console_core> core, served_request request, reply answer)
-        : core_(std::move(core)), request_(std::move(request)), answer_(std::move(answer)) {}
+    console_request(std::shared_ptr<console_core> core, served_request request, reply answer)
+        : api_request({core->options.problems}, std::move(request), std::move(answer)),
+          core_(std::move(core)) {}
 
     void run();
 
@@ -27,6 +28,7 @@ private:
     void overview();
     void records();
     void record();
+    void show(const record_id& id, const semel::reply& got);
     void mismatches();
     void configuration();
 
@@ -34,7 +36,7 @@ private:
     void resolve();
     void remove();
     bool refuses_chore(const record_id& id);
-    void send(const record_id& id, command what);
+    void settle(const record_id& id, command what);
 
     // The outbox, where there is one.
     void outbox();
@@ -44,30 +46,36 @@ private:
     bool has_outbox();
 
     // Checks; each answers what it refuses.
-    bool method_is(std::string_view needed);
     bool known();
     bool may_see_all();
     bool may_change();
     [[nodiscard]] std::optional<record_id> read_id();
-    [[nodiscard]] std::optional<json> read_body();
 
     // For those who watch.
     using seen = security_event::kind;
     void note(seen what) const;
 
-    void tell(json body) { answer_(to_response(outcome(std::move(body)))); }
-    void refuse(const http::problem& why);
-    void refuse(told with) { answer_(to_response(std::move(with))); }
-    void malformed(std::string why);
-    void unavailable(const failure& why);
+    void refuse(const failure& why);
+    using api_request::refuse;
+
+    // Asks the console's stores where blocking is allowed. `then` gets the answer; a failure is
+    // refused.
+    template <class Question, class Then> void ask(Question question, Then then) {
+        core_->chore([self = std::make_shared<console_request>(std::move(*this)),
+                      question = std::move(question), then = std::move(then)]() mutable {
+            auto got = question(*self->core_);
+            if (!got) return self->refuse(got.error());
+            then(*self, *std::move(got));
+        });
+    }
+    template <class Question, class Then> void ask_outbox(Question question, Then then) {
+        ask([question](console_core& core) { return core.outbox.ask(question); }, std::move(then));
+    }
 
     [[nodiscard]] console_operation about(const std::string& operation) const;
     [[nodiscard]] json session_json(const console_caller& who) const;
-    [[nodiscard]] const http::request_head& head() const { return request_.what.head; }
 
     std::shared_ptr<console_core> core_;
-    served_request request_;
-    reply answer_;
     std::optional<console_caller> who_; // once known() has said yes
 };
 

@@ -1,5 +1,5 @@
-// Carries one order to the store and brings back what is certain: the machines of `core` decide,
-// this asks and waits for them. One question is under way at a time, so an errand needs no lock; it
+// Carries one command to the store and brings back what is certain. The machines of `core` decide;
+// a call asks and waits for them. One question is under way at a time, so a call needs no lock. It
 // moves between threads with its answers.
 #pragma once
 
@@ -9,21 +9,21 @@
 
 #include "core/begin_machine.hpp"
 #include "core/complete_machine.hpp"
+#include "edge/center/center_command.hpp"
 #include "edge/center/center_core.hpp"
-#include "edge/center/order.hpp"
 #include "semel/base/function.hpp"
 #include "semel/store.hpp"
 
 namespace semel::edge {
 
-using errand_end = unique_function<void(told)>;
+using call_end = unique_function<void(json_response)>;
 
-class errand : public std::enable_shared_from_this<errand> {
+class center_call : public std::enable_shared_from_this<center_call> {
 public:
-    errand(std::shared_ptr<center_core> core, order what, errand_end done);
-    virtual ~errand() = default;
-    errand(const errand&) = delete;
-    errand& operator=(const errand&) = delete;
+    center_call(std::shared_ptr<center_core> core, center_command what, call_end done);
+    virtual ~center_call() = default;
+    center_call(const center_call&) = delete;
+    center_call& operator=(const center_call&) = delete;
 
     // The first question, to be asked alone or with others. Once.
     [[nodiscard]] submission first();
@@ -48,7 +48,7 @@ protected:
     // Refused when there are too many waiters, or none are wanted any more.
     enum class waiting : std::uint8_t { granted, refused };
     waiting wait_until(local_time when, waits_for what);
-    void finish(told with);
+    void finish(json_response with);
 
     [[nodiscard]] center_core& core() { return *core_; }
     [[nodiscard]] local_time now() const { return core_->runtime.now(); }
@@ -57,19 +57,19 @@ private:
     [[nodiscard]] completion heard();
     void hear(result<semel::reply>&& got);
 
-    const std::shared_ptr<center_core> core_; // shared by all errands, which may outlive the center
+    const std::shared_ptr<center_core> core_; // shared by all calls, which may outlive the center
     const record_id id_;
     const std::uint64_t hash_;
-    errand_end done_;
+    call_end done_;
     std::unique_ptr<record_watch> watch_;
     std::uint64_t waits_ = 0;
     std::atomic<std::uint64_t> armed_ = 0; // the number of the wait that has not ended; 0: none
 };
 
 // A begin, with or without waiting for the result of another attempt.
-class begin_errand final : public errand {
+class begin_call final : public center_call {
 public:
-    begin_errand(const std::shared_ptr<center_core>& core, order what, errand_end done);
+    begin_call(const std::shared_ptr<center_core>& core, center_command what, call_end done);
 
 private:
     command start() override;
@@ -88,9 +88,9 @@ private:
 };
 
 // Everything else: each such command names its attempt, or only reads, and may be asked again.
-class owner_errand final : public errand {
+class owner_call final : public center_call {
 public:
-    owner_errand(const std::shared_ptr<center_core>& core, order what, errand_end done);
+    owner_call(const std::shared_ptr<center_core>& core, center_command what, call_end done);
 
 private:
     command start() override;
@@ -112,7 +112,7 @@ private:
     bool compares_ = false;
 };
 
-[[nodiscard]] std::shared_ptr<errand> make_errand(const std::shared_ptr<center_core>& core,
-                                                  order what, errand_end done);
+[[nodiscard]] std::shared_ptr<center_call> make_call(const std::shared_ptr<center_core>& core,
+                                                     center_command what, call_end done);
 
 } // namespace semel::edge

@@ -1,12 +1,12 @@
-#include "edge/center/order.hpp"
+#include "edge/center/center_command.hpp"
 
 #include <array>
 #include <utility>
 
 #include <sys/random.h>
 
-#include "edge/center/members.hpp"
-#include "edge/center/text.hpp"
+#include "edge/api/encoding.hpp"
+#include "edge/api/json_reader.hpp"
 #include "semel/base/result.hpp"
 
 namespace semel::edge {
@@ -14,8 +14,8 @@ namespace {
 
 using http::problem_kind;
 
-constexpr std::array<std::string_view, 7> act_names = {"begin", "complete",   "fail",   "abandon",
-                                                       "renew", "checkpoint", "release"};
+constexpr std::array<std::string_view, 7> action_names = {
+    "begin", "complete", "fail", "abandon", "renew", "checkpoint", "release"};
 constexpr std::size_t nonce_bytes_min = 16;
 
 owner_id random_owner() {
@@ -50,10 +50,10 @@ record_policy stored_policy(const operation_policy& from) {
             .processing_max = from.processing_max};
 }
 
-// Reads one order. What is wrong is remembered by `from_`; the rest goes on with nothing.
-class order_reader {
+// Reads one command. What is wrong is remembered by `from_`; the rest goes on with nothing.
+class command_reader {
 public:
-    order_reader(const json& body, record_id id, const center_options& options)
+    command_reader(const json& body, record_id id, const center_options& options)
         : from_(body),
           options_(options),
           policy_(policy_of(id.operation, options)),
@@ -61,26 +61,26 @@ public:
         for (const char* one : {"do", "tenant", "operation", "key"}) from_.pass(one);
     }
 
-    order read(act what) {
-        order made{.id = id_};
+    center_command read(action what) {
+        center_command made{.id = id_};
         switch (what) {
-        case act::begin:
+        case action::begin:
             made.what = begin();
             made.wait = std::min(from_.time("wait").value_or(duration::zero()), options_.wait_max);
             break;
-        case act::complete: {
+        case action::complete: {
             auto command = complete();
             made.kept = command.result.kind != result_kind::tombstone;
             made.what = std::move(command);
             break;
         }
-        case act::fail: made.what = fail(); break;
-        case act::abandon: made.what = commands::abandon{.by = by()}; break;
-        case act::renew:
+        case action::fail: made.what = fail(); break;
+        case action::abandon: made.what = commands::abandon{.by = by()}; break;
+        case action::renew:
             made.what = commands::renew{.by = by(), .lease = time_or("lease", policy_.lease)};
             break;
-        case act::checkpoint: made.what = checkpoint(); break;
-        case act::release: made.what = commands::release{.by = by()}; break;
+        case action::checkpoint: made.what = checkpoint(); break;
+        case action::release: made.what = commands::release{.by = by()}; break;
         }
         from_.nothing_else();
         return made;
@@ -141,7 +141,7 @@ private:
     }
 
     stored_result result(const json& given) {
-        members of{given};
+        json_reader of{given};
         stored_result made{.body = of.bytes("text", "base64").value_or(""),
                            .type = of.text("type").value_or(""),
                            .ref = of.text("ref").value_or("")};
@@ -206,15 +206,15 @@ private:
                               std::to_string(bytes_max));
     }
 
-    members from_;
+    json_reader from_;
     const center_options& options_;
     const operation_policy& policy_;
     const record_id id_;
 };
 
-std::optional<told> check_id(const record_id& id, const center_options& options) {
+std::optional<json_response> check_id(const record_id& id, const center_options& options) {
     const auto refuse = [&](problem_kind kind, std::string why) {
-        return trouble({.kind = kind, .detail = std::move(why)}, options.problems);
+        return refusal({.kind = kind, .detail = std::move(why)}, options.problems);
     };
     const limits& bounds = options.limits;
     if (id.operation.empty() || id.operation.size() > bounds.operation_bytes_max) {
@@ -231,28 +231,30 @@ std::optional<told> check_id(const record_id& id, const center_options& options)
 }
 
 // A mistyped name would run with another policy than the one it was meant to have.
-std::optional<told> check_operation(const std::string& name, const center_options& options) {
+std::optional<json_response> check_operation(const std::string& name,
+                                             const center_options& options) {
     if (options.defaults || options.operations.contains(name)) return std::nullopt;
-    return trouble({.kind = problem_kind::operation_unknown}, options.problems);
+    return refusal({.kind = problem_kind::operation_unknown}, options.problems);
 }
 
-told malformed(const std::string& why, const center_options& options) {
-    return trouble({.kind = problem_kind::request_malformed, .detail = why}, options.problems);
+json_response malformed(const std::string& why, const center_options& options) {
+    return refusal({.kind = problem_kind::request_malformed, .detail = why}, options.problems);
 }
 
 } // namespace
 
-std::optional<act> act_named(std::string_view name) {
-    const auto* const at = std::find(act_names.begin(), act_names.end(), name);
-    if (at == act_names.end()) return std::nullopt;
-    return static_cast<act>(at - act_names.begin());
+std::optional<action> action_named(std::string_view name) {
+    const auto* const at = std::find(action_names.begin(), action_names.end(), name);
+    if (at == action_names.end()) return std::nullopt;
+    return static_cast<action>(at - action_names.begin());
 }
 
-std::variant<std::string, told> tenant_for(const std::optional<std::string>& named,
-                                           const caller& who, const center_options& options) {
+std::variant<std::string, json_response> tenant_for(const std::optional<std::string>& named,
+                                                    const caller& who,
+                                                    const center_options& options) {
     if (!named) return who.tenant;
     if (!who.may.has(http::scope::admin)) {
-        return trouble({.kind = problem_kind::forbidden,
+        return refusal({.kind = problem_kind::forbidden,
                         .detail = "the tenant is the token's; only admins may name one"},
                        options.problems);
     }
@@ -260,29 +262,30 @@ std::variant<std::string, told> tenant_for(const std::optional<std::string>& nam
     return malformed(http::tenant_fault(*named), options);
 }
 
-std::variant<order, told> read_order(act what, const json& body, const caller& who,
-                                     const center_options& options) {
-    members about{body};
+std::variant<center_command, json_response>
+read_command(action what, const json& body, const caller& who, const center_options& options) {
+    json_reader about{body};
     const auto named = about.text("tenant");
     record_id id{.tenant = {},
                  .operation = about.text("operation").value_or(""),
                  .key = about.text("key").value_or("")};
     if (about.fault()) return malformed(*about.fault(), options);
     auto tenant = tenant_for(named, who, options);
-    if (auto* refused = std::get_if<told>(&tenant)) return std::move(*refused);
+    if (auto* refused = std::get_if<json_response>(&tenant)) return std::move(*refused);
     id.tenant = std::get<std::string>(std::move(tenant));
     if (auto refused = check_id(id, options)) return *std::move(refused);
     if (auto refused = check_operation(id.operation, options)) return *std::move(refused);
 
-    order_reader reader{body, std::move(id), options};
-    order made = reader.read(what);
+    command_reader reader{body, std::move(id), options};
+    center_command made = reader.read(what);
     if (reader.fault()) return malformed(*reader.fault(), options);
     return made;
 }
 
-std::variant<order, told> lookup_order(record_id id, const center_options& options) {
+std::variant<center_command, json_response> read_lookup(record_id id,
+                                                        const center_options& options) {
     if (auto refused = check_id(id, options)) return *std::move(refused);
-    return order{.id = std::move(id), .what = commands::lookup{}};
+    return center_command{.id = std::move(id), .what = commands::lookup{}};
 }
 
 } // namespace semel::edge
