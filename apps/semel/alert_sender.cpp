@@ -1,10 +1,10 @@
 #include "alert_sender.hpp"
 
 #include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include "opened.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/ids.hpp"
 
 namespace semel::app {
@@ -96,9 +96,9 @@ traffic_watch::traffic_watch(const alert_limits& limits, duration every,
                              std::function<traffic()> counted, alert_sender& to)
     : thread_([limits, every, counted = std::move(counted), &to](const std::stop_token& stop) {
           rate_alerts rates{limits};
-          std::mutex mutex;
+          detail::mutex mutex;
           std::condition_variable_any never;
-          std::unique_lock lock{mutex};
+          detail::guard lock{mutex};
           while (!stop.stop_requested()) {
               for (const alert& one : rates.look(counted())) to.send(one);
               never.wait_for(lock, stop, every, [] { return false; });

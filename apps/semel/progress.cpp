@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "semel/base/mutex.hpp"
+
 namespace semel::app {
 namespace {
 
@@ -47,7 +49,7 @@ progress::progress(std::string label, std::uint64_t total)
     : label_(std::move(label)), total_(total) {
     if (::isatty(STDERR_FILENO) == 0) return;
     thread_ = std::jthread{[this](const std::stop_token& stop) {
-        std::unique_lock lock{mutex_};
+        detail::guard lock{mutex_};
         while (!changed_.wait_for(lock, stop, redraw, [&] { return stop.stop_requested(); }))
             draw();
     }};

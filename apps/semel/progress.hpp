@@ -5,9 +5,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <thread>
+
+#include "semel/base/mutex.hpp"
 
 namespace semel::app {
 
@@ -33,7 +34,7 @@ private:
     const std::uint64_t total_;
     const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
     std::atomic<std::uint64_t> done_ = 0;
-    std::mutex mutex_;
+    detail::mutex mutex_;
     std::condition_variable_any changed_;
     std::jthread thread_; // not started if the output is no terminal
 };

@@ -1,11 +1,11 @@
 #include "relays.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "opened.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/outbox/open.hpp"
 #include "semel/outbox/sinks.hpp"
 #include "wiring.hpp"

@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "semel/base/mutex.hpp"
+
 namespace semel::app {
 
 void security_log::add(const edge::security_event& what, clock::time_point now) {
     std::uint64_t left_out = 0;
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         of_kind& kind = kinds_.at(static_cast<std::size_t>(what.what));
         ++kind.seen;
         if (now - kind.second >= std::chrono::seconds{1}) {
@@ -33,7 +35,7 @@ void security_log::add(const edge::security_event& what, clock::time_point now) 
 }
 
 edge::security_counts security_log::counts() const {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     edge::security_counts made;
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
         made.seen.at(i) = kinds_.at(i).seen;

@@ -4,10 +4,10 @@
 #include <array>
 #include <chrono>
 #include <memory>
-#include <mutex>
 
 #include "edge/admin/metrics.hpp"
 #include "edge/server/security_event.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/log.hpp"
 
 namespace semel::app {
@@ -36,8 +36,8 @@ private:
     };
 
     const std::shared_ptr<logger> log_;
-    mutable std::mutex mutex_;
-    std::array<of_kind, edge::security_event_kinds> kinds_{}; // guarded by mutex_
+    mutable detail::mutex mutex_;
+    std::array<of_kind, edge::security_event_kinds> kinds_ SEMEL_GUARDED_BY(mutex_){};
 };
 
 } // namespace semel::app

@@ -14,12 +14,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 
 namespace semel {
@@ -95,8 +95,8 @@ public:
 
 private:
     const sources from_;
-    std::mutex mutex_;
-    ulid last_; // guarded by mutex_
+    detail::mutex mutex_;
+    ulid last_ SEMEL_GUARDED_BY(mutex_);
 };
 
 // The process's own generator: system clock, operating system's randomness. Increasing within the

@@ -13,16 +13,15 @@
 // The tables must be there: `semel migrate --store URL`.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
 
@@ -110,9 +109,9 @@ public:
     std::uint64_t wait(std::uint64_t seen, duration most);
 
 private:
-    std::mutex mutex_;
-    std::condition_variable raised_;
-    std::uint64_t count_ = 0; // guarded by mutex_
+    detail::mutex mutex_;
+    detail::condition raised_;
+    std::uint64_t count_ SEMEL_GUARDED_BY(mutex_) = 0;
 };
 
 // What led to an event: headers that are added to the event if it does not have them.

@@ -17,11 +17,12 @@ namespace semel {
 // A member of objects that have threads or a connection.
 class home_process {
 public:
+    home_process() : generation_(fork_generation()) {}
     // True in a child that was forked after this was made.
     [[nodiscard]] bool left() const { return fork_generation() != generation_; }
 
 private:
-    std::uint64_t generation_ = fork_generation();
+    std::uint64_t generation_;
 };
 
 // The failure of a call in a forked child. `what` names the object: "the engine", "the store" …

@@ -1,10 +1,8 @@
 #include "semel/base/runtime.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
 #include <list>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -13,6 +11,7 @@
 #include "base/home_process.hpp"
 #include "base/process_random.hpp"
 #include "base/stretch.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel {
 
@@ -25,7 +24,7 @@ public:
 
     ~worker() {
         {
-            const std::lock_guard lock{mutex_};
+            const detail::guard lock{mutex_};
             stopping_ = true;
         }
         changed_.notify_one();
@@ -34,7 +33,7 @@ public:
 
     void post(runtime::task what) {
         {
-            const std::lock_guard lock{mutex_};
+            const detail::guard lock{mutex_};
             tasks_.push_back(std::move(what));
         }
         changed_.notify_one();
@@ -42,9 +41,10 @@ public:
 
 private:
     void run() {
-        std::unique_lock lock{mutex_};
+        detail::guard lock{mutex_};
         while (true) {
-            changed_.wait(lock, [&] { return !tasks_.empty() || stopping_; });
+            changed_.wait(lock,
+                          [&]() SEMEL_REQUIRES(mutex_) { return !tasks_.empty() || stopping_; });
             if (tasks_.empty()) return;
             runtime::task next = std::move(tasks_.front());
             tasks_.pop_front();
@@ -55,10 +55,10 @@ private:
         }
     }
 
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<runtime::task> tasks_; // guarded by mutex_
-    bool stopping_ = false;           // guarded by mutex_
+    detail::mutex mutex_;
+    detail::condition changed_;
+    std::deque<runtime::task> tasks_ SEMEL_GUARDED_BY(mutex_);
+    bool stopping_ SEMEL_GUARDED_BY(mutex_) = false;
     std::thread thread_;
 };
 
@@ -69,7 +69,7 @@ public:
 
     ~timer() {
         {
-            const std::lock_guard lock{mutex_};
+            const detail::guard lock{mutex_};
             stopping_ = true;
         }
         changed_.notify_one();
@@ -79,7 +79,7 @@ public:
     void at(local_time when, runtime::task what) {
         bool first = false;
         {
-            const std::lock_guard lock{mutex_};
+            const detail::guard lock{mutex_};
             first = due_.empty() || when < due_.front().when;
             due_.push_back({when, serial_++, std::move(what)});
             std::push_heap(due_.begin(), due_.end(), later);
@@ -98,7 +98,7 @@ private:
     }
 
     void run() {
-        std::unique_lock lock{mutex_};
+        detail::guard lock{mutex_};
         while (!stopping_) {
             if (due_.empty()) {
                 changed_.wait(lock);
@@ -106,26 +106,25 @@ private:
                        left > duration::zero()) {
                 changed_.wait_for(lock, stretch(left));
             } else {
-                run_first(lock);
+                run_first();
             }
         }
     }
 
-    void run_first(std::unique_lock<std::mutex>& lock) {
+    void run_first() SEMEL_REQUIRES(mutex_) {
         std::pop_heap(due_.begin(), due_.end(), later);
         runtime::task next = std::move(due_.back().what);
         due_.pop_back();
-        lock.unlock();
+        const detail::gap unlocked{mutex_};
         next();
         next = {};
-        lock.lock();
     }
 
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::vector<entry> due_;   // guarded by mutex_; a heap, the earliest first
-    std::uint64_t serial_ = 0; // guarded by mutex_
-    bool stopping_ = false;    // guarded by mutex_
+    detail::mutex mutex_;
+    detail::condition changed_;
+    std::vector<entry> due_ SEMEL_GUARDED_BY(mutex_); // a heap, the earliest first
+    std::uint64_t serial_ SEMEL_GUARDED_BY(mutex_) = 0;
+    bool stopping_ SEMEL_GUARDED_BY(mutex_) = false;
     std::thread thread_;
 };
 
@@ -137,14 +136,14 @@ public:
     // stop_looking().
     explicit callback_crew(unique_function<void()> ask_for_look)
         : ask_for_look_(std::move(ask_for_look)) {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         add_thread(stays::always);
     }
 
     ~callback_crew() {
         std::list<std::thread> all;
         {
-            const std::lock_guard lock{mutex_};
+            const detail::guard lock{mutex_};
             stopping_ = true;
             all.splice(all.end(), threads_);
             all.splice(all.end(), ended_);
@@ -154,7 +153,7 @@ public:
     }
 
     void post(runtime::task what) {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         tasks_.push_back(std::move(what));
         if (idle_ > 0) changed_.notify_one();
         if (tasks_.size() > idle_ && !watched_) watch();
@@ -162,7 +161,7 @@ public:
 
     // Has nothing been taken since the last look, although something waits?
     void look() {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         watched_ = false;
         if (tasks_.empty() || stopping_) return;
         if (taken_ == taken_before_ && threads_.size() < threads_max) help();
@@ -170,7 +169,7 @@ public:
     }
 
     void stop_looking() {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         ask_for_look_ = {};
     }
 
@@ -178,14 +177,14 @@ private:
     static constexpr std::size_t threads_max = 64;
     enum class stays : std::uint8_t { always, while_needed };
 
-    void watch() {
+    void watch() SEMEL_REQUIRES(mutex_) {
         if (!ask_for_look_) return;
         watched_ = true;
         taken_before_ = taken_;
         ask_for_look_();
     }
 
-    void help() {
+    void help() SEMEL_REQUIRES(mutex_) {
         for (auto& one : ended_) one.join(); // has let go of the lock, so it is gone in a moment
         ended_.clear();
         try {
@@ -195,50 +194,49 @@ private:
         }
     }
 
-    void add_thread(stays how_long) {
+    void add_thread(stays how_long) SEMEL_REQUIRES(mutex_) {
         const auto at = threads_.emplace(threads_.end());
         *at = std::thread{[this, at, how_long] { run(at, how_long); }};
     }
 
     void run(std::list<std::thread>::iterator self, stays how_long) {
-        std::unique_lock lock{mutex_};
+        detail::guard lock{mutex_};
         while (true) {
             if (!tasks_.empty()) {
-                run_first(lock);
+                run_first();
             } else if (stopping_) {
                 return;
             } else if (how_long == stays::while_needed) {
                 return ended_.splice(ended_.end(), threads_, self);
             } else {
                 ++idle_;
-                changed_.wait(lock, [&] { return !tasks_.empty() || stopping_; });
+                changed_.wait(
+                    lock, [&]() SEMEL_REQUIRES(mutex_) { return !tasks_.empty() || stopping_; });
                 --idle_;
             }
         }
     }
 
-    void run_first(std::unique_lock<std::mutex>& lock) {
+    void run_first() SEMEL_REQUIRES(mutex_) {
         runtime::task next = std::move(tasks_.front());
         tasks_.pop_front();
         ++taken_;
-        lock.unlock();
+        const detail::gap unlocked{mutex_};
         next();
         next = {};
-        lock.lock();
     }
 
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    // Guarded by mutex_.
-    unique_function<void()> ask_for_look_;
-    std::deque<runtime::task> tasks_;
-    std::list<std::thread> threads_;
-    std::list<std::thread> ended_;
-    std::size_t idle_ = 0;
-    std::uint64_t taken_ = 0;
-    std::uint64_t taken_before_ = 0; // at the last look
-    bool watched_ = false;           // look() has been asked for
-    bool stopping_ = false;
+    detail::mutex mutex_;
+    detail::condition changed_;
+    unique_function<void()> ask_for_look_ SEMEL_GUARDED_BY(mutex_);
+    std::deque<runtime::task> tasks_ SEMEL_GUARDED_BY(mutex_);
+    std::list<std::thread> threads_ SEMEL_GUARDED_BY(mutex_);
+    std::list<std::thread> ended_ SEMEL_GUARDED_BY(mutex_);
+    std::size_t idle_ SEMEL_GUARDED_BY(mutex_) = 0;
+    std::uint64_t taken_ SEMEL_GUARDED_BY(mutex_) = 0;
+    std::uint64_t taken_before_ SEMEL_GUARDED_BY(mutex_) = 0; // at the last look
+    bool watched_ SEMEL_GUARDED_BY(mutex_) = false;           // look() has been asked for
+    bool stopping_ SEMEL_GUARDED_BY(mutex_) = false;
 };
 
 class system_runtime final : public runtime {

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
 #include "semel/http/tenant.hpp"
@@ -59,7 +59,7 @@ class live_tokens {
 public:
     void set(http::token_table tokens) {
         auto made = std::make_shared<const http::token_table>(std::move(tokens));
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         now_ = std::move(made);
     }
     [[nodiscard]] std::optional<http::grant> find(std::string_view token) const {
@@ -70,14 +70,15 @@ public:
     }
 
     [[nodiscard]] std::shared_ptr<const http::token_table> get() const {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         return now_;
     }
 
 private:
-    mutable std::mutex mutex_;
-    // Shared with look-ups under way while it is replaced. Guarded by mutex_.
-    std::shared_ptr<const http::token_table> now_ = std::make_shared<const http::token_table>();
+    mutable detail::mutex mutex_;
+    // Shared with look-ups under way while it is replaced.
+    std::shared_ptr<const http::token_table>
+        now_ SEMEL_GUARDED_BY(mutex_) = std::make_shared<const http::token_table>();
 };
 
 // The gateway's source of tenants: tokens that have the scope `use`. Those of operators, who may

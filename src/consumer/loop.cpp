@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <utility>
+
+#include "semel/base/mutex.hpp"
 
 namespace semel::consumer {
 
@@ -19,9 +20,9 @@ constexpr std::size_t id_bytes_max = 255;
 
 // Until asked to stop, or as long.
 void rest(const std::stop_token& stop, duration length) {
-    std::mutex mutex;
+    detail::mutex mutex;
     std::condition_variable_any changed;
-    std::unique_lock lock{mutex};
+    detail::guard lock{mutex};
     changed.wait_for(lock, stop, length, [] { return false; });
 }
 

@@ -1,13 +1,12 @@
 // What a running attempt offers its work; its steps: recorded once, kept until the record is
 // finished.
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "engine/attempt.hpp"
 #include "engine/courier.hpp"
 #include "engine/engine_core.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel {
 
@@ -91,15 +90,15 @@ void attempt::record_async(std::string name, std::string data,
 }
 
 void attempt::record(std::string_view name, std::string data) {
-    std::mutex mutex;
-    std::condition_variable changed;
+    detail::mutex mutex;
+    detail::condition changed;
     std::optional<result<void>> answer;
     record_async(std::string{name}, std::move(data), [&](result<void> got) {
-        const std::lock_guard lock{mutex};
+        const detail::guard lock{mutex};
         answer.emplace(std::move(got));
         changed.notify_one();
     });
-    std::unique_lock lock{mutex};
+    detail::guard lock{mutex};
     changed.wait(lock, [&] { return answer.has_value(); });
     if (*answer) return;
     if (answer->error().code == errc::stopped) throw lease_lost{};

@@ -1,8 +1,6 @@
 // N messages: one round trip for all claims, one for all completions.
 #include <absl/container/flat_hash_map.h>
 
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "engine/courier.hpp"
 #include "engine/engine_core.hpp"
 #include "engine/outcomes.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel {
 
@@ -19,8 +18,8 @@ namespace {
 // Sends many commands at once and waits for all answers.
 std::vector<result<reply>> call_all(store& records, std::vector<envelope> many) {
     struct shared {
-        std::mutex mutex;
-        std::condition_variable changed;
+        detail::mutex mutex;
+        detail::condition changed;
         std::vector<std::optional<result<reply>>> answers;
         std::size_t left = 0;
     } state;
@@ -30,13 +29,13 @@ std::vector<result<reply>> call_all(store& records, std::vector<envelope> many) 
     sent.reserve(many.size());
     for (std::size_t at = 0; at < many.size(); ++at) {
         sent.push_back({.what = std::move(many[at]), .done = [&state, at](result<reply> got) {
-                            const std::lock_guard lock{state.mutex};
+                            const detail::guard lock{state.mutex};
                             state.answers[at].emplace(std::move(got));
                             if (--state.left == 0) state.changed.notify_one();
                         }});
     }
     records.submit_all(std::move(sent));
-    std::unique_lock lock{state.mutex};
+    detail::guard lock{state.mutex};
     state.changed.wait(lock, [&] { return state.left == 0; });
     std::vector<result<reply>> answers;
     answers.reserve(state.answers.size());

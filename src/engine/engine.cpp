@@ -1,8 +1,7 @@
 #include "semel/engine.hpp"
+#include "semel/base/mutex.hpp"
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -20,19 +19,19 @@ thread_local bool destroying_engine = false;
 class latch {
 public:
     void open() {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         open_ = true;
         opened_.notify_all();
     }
     void wait(duration up_to) {
-        std::unique_lock lock{mutex_};
-        opened_.wait_for(lock, up_to, [&] { return open_; });
+        detail::guard lock{mutex_};
+        opened_.wait_for(lock, up_to, [&]() SEMEL_REQUIRES(mutex_) { return open_; });
     }
 
 private:
-    std::mutex mutex_;
-    std::condition_variable opened_;
-    bool open_ = false; // guarded by mutex_
+    detail::mutex mutex_;
+    detail::condition opened_;
+    bool open_ SEMEL_GUARDED_BY(mutex_) = false;
 };
 
 // An attempt may let go of the core last, on a thread of the store or runtime that the core's

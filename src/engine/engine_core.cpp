@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/recycled.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel {
 
@@ -54,7 +55,7 @@ void engine_core::open() {
 engine_core::ended engine_core::close() {
     closing_ = true;
     orphaned_claims.hurry(runtime->now() + std::min(options.drain_max, options.store_patience));
-    std::unique_lock lock{drained_mutex_};
+    detail::guard lock{drained_mutex_};
     const auto empty = [&] { return running_ == 0 && orphaned_claims.size() == 0; };
     if (drained_.wait_for(lock, options.drain_max, empty)) return ended::drained;
     giving_up_ = true;
@@ -85,7 +86,7 @@ void engine_core::on_orphan_over() {
 
 // Under the lock, so that close() cannot miss it between its look and its wait.
 void engine_core::notify_drained() {
-    const std::lock_guard lock{drained_mutex_};
+    const detail::guard lock{drained_mutex_};
     drained_.notify_all();
 }
 

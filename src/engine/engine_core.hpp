@@ -3,11 +3,9 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <exception>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -17,6 +15,7 @@
 #include "engine/flights.hpp"
 #include "engine/lease_keeper.hpp"
 #include "engine/orphans.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/engine.hpp"
 
 namespace semel {
@@ -109,8 +108,8 @@ private:
     alignas(64) std::atomic<std::size_t> running_ = 0;
     std::atomic<bool> closing_ = false;
     std::atomic<bool> giving_up_ = false;
-    std::mutex drained_mutex_;
-    std::condition_variable drained_;
+    detail::mutex drained_mutex_;
+    detail::condition drained_;
 };
 
 } // namespace semel

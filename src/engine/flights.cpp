@@ -7,6 +7,7 @@
 #include "core/backoff.hpp"
 #include "engine/attempt.hpp"
 #include "engine/outcomes.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel {
 
@@ -56,7 +57,7 @@ flights::stripe& flights::stripe_of(const attempt& who) {
 
 flights::joined flights::join(attempt& who, local_time now) {
     stripe& on = stripe_of(who);
-    const std::lock_guard lock{on.mutex};
+    const detail::guard lock{on.mutex};
     const auto [at, first] = on.flying.try_emplace(who.hash(), &who.own_flight());
     if (first) {
         who.own_flight() = {.leader = &who, .content = who.content()};
@@ -140,7 +141,7 @@ void flights::running(attempt& leader, const std::optional<fingerprint>& content
     followers impatient;
     raw_outcome news;
     {
-        const std::lock_guard lock{stripe_of(leader).mutex};
+        const detail::guard lock{stripe_of(leader).mutex};
         flight& own = leader.own_flight();
         own.now = flight::phase::running;
         own.content = content;
@@ -153,7 +154,7 @@ void flights::running(attempt& leader, const std::optional<fingerprint>& content
 }
 
 void flights::asking(attempt& leader, const failure& trouble) {
-    const std::lock_guard lock{stripe_of(leader).mutex};
+    const detail::guard lock{stripe_of(leader).mutex};
     flight& own = leader.own_flight();
     own.now = flight::phase::asking;
     own.trouble = trouble;
@@ -163,7 +164,7 @@ void flights::polling(attempt& leader, local_time worth_asking_at, local_time he
     followers impatient;
     raw_outcome news;
     {
-        const std::lock_guard lock{stripe_of(leader).mutex};
+        const detail::guard lock{stripe_of(leader).mutex};
         flight& own = leader.own_flight();
         own.now = flight::phase::polling;
         own.worth_asking_at = worth_asking_at;
@@ -176,7 +177,7 @@ void flights::polling(attempt& leader, local_time worth_asking_at, local_time he
 
 flights::followers flights::end(attempt& leader) {
     stripe& on = stripe_of(leader);
-    const std::lock_guard lock{on.mutex};
+    const detail::guard lock{on.mutex};
     on.flying.erase(leader.hash());
     return std::exchange(leader.own_flight().followers, {});
 }
@@ -187,7 +188,7 @@ void flights::hand_over(attempt& leader, const raw_outcome& for_the_impatient) {
     std::shared_ptr<attempt> next;
     {
         stripe& on = stripe_of(leader);
-        const std::lock_guard lock{on.mutex};
+        const detail::guard lock{on.mutex};
         flight& old = leader.own_flight();
         impatient = take_impatient(old, leader.asked_at());
         if (old.followers.empty()) {
@@ -213,7 +214,7 @@ void flights::hand_over(attempt& leader, const raw_outcome& for_the_impatient) {
 flights::joined flights::leave(attempt& follower, local_time now) {
     stripe& on = stripe_of(follower);
     std::shared_ptr<attempt> gone; // not destroyed under the lock
-    const std::lock_guard lock{on.mutex};
+    const detail::guard lock{on.mutex};
     const auto at = on.flying.find(follower.hash());
     if (at == on.flying.end()) return {.as = role::parked};
     flight& with = *at->second;

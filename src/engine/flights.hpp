@@ -8,10 +8,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/time.hpp"
 #include "semel/core/policy.hpp"
 #include "semel/engine/request.hpp"
@@ -80,8 +80,9 @@ public:
 
 private:
     struct alignas(64) stripe {
-        std::mutex mutex;
-        absl::flat_hash_map<std::uint64_t, flight*> flying; // by record hash
+        detail::mutex mutex;
+        absl::flat_hash_map<std::uint64_t, flight*>
+            flying SEMEL_GUARDED_BY(mutex); // by record hash
     };
 
     stripe& stripe_of(const attempt& who);

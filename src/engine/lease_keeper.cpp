@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "semel/base/mutex.hpp"
+
 namespace semel {
 
 namespace {
@@ -31,7 +33,7 @@ void lease_keeper::add(std::shared_ptr<lease> one) {
     const local_time due = one->renew_at;
     shelf& on = shelf_of(*one);
     {
-        const std::lock_guard lock{on.mutex};
+        const detail::guard lock{on.mutex};
         one->at = on.leases.size();
         one->kept = true;
         on.leases.push_back(std::move(one));
@@ -42,7 +44,7 @@ void lease_keeper::add(std::shared_ptr<lease> one) {
 
 void lease_keeper::expect_end(lease& one, local_time by, unique_function<void()> overdue) {
     {
-        const std::lock_guard lock{shelf_of(one).mutex};
+        const detail::guard lock{shelf_of(one).mutex};
         one.end_by = by;
         one.overdue = std::move(overdue);
     }
@@ -52,7 +54,7 @@ void lease_keeper::expect_end(lease& one, local_time by, unique_function<void()>
 void lease_keeper::remove(lease& one) {
     shelf& on = shelf_of(one);
     std::shared_ptr<lease> gone; // its destructor may be the attempt's: not under the lock
-    const std::lock_guard lock{on.mutex};
+    const detail::guard lock{on.mutex};
     if (!one.kept) return;
     one.kept = false;
     gone = std::move(on.leases[one.at]);
@@ -66,7 +68,7 @@ void lease_keeper::remove(lease& one) {
 
 // Most work never asks, and a stop state is an allocation.
 std::stop_token lease_keeper::stop_token(lease& one) {
-    const std::lock_guard lock{shelf_of(one).mutex};
+    const detail::guard lock{shelf_of(one).mutex};
     if (is_lost(one)) {
         // The callbacks of tokens given before run elsewhere, perhaps later: this is another one.
         std::stop_source over;
@@ -78,12 +80,12 @@ std::stop_token lease_keeper::stop_token(lease& one) {
 }
 
 bool lease_keeper::has_lost(lease& one) {
-    const std::lock_guard lock{shelf_of(one).mutex};
+    const detail::guard lock{shelf_of(one).mutex};
     return is_lost(one);
 }
 
 bool lease_keeper::is_confirmed(lease& one, local_time since) {
-    const std::lock_guard lock{shelf_of(one).mutex};
+    const detail::guard lock{shelf_of(one).mutex};
     return !is_lost(one) && one.confirmed_at >= since;
 }
 
@@ -97,7 +99,7 @@ bool lease_keeper::is_lost(lease& one) {
 void lease_keeper::clear() {
     for (auto& on : shelves_) {
         leases gone;
-        const std::lock_guard lock{on.mutex};
+        const detail::guard lock{on.mutex};
         for (const auto& one : on.leases) {
             one->kept = false;
             // Its work may ask for the token later, and must find it stopped.
@@ -111,7 +113,7 @@ void lease_keeper::clear() {
 }
 
 void lease_keeper::schedule(local_time when) {
-    const std::lock_guard lock{schedule_mutex_};
+    const detail::guard lock{schedule_mutex_};
     if (when >= next_tick_.load(std::memory_order_relaxed)) return;
     next_tick_.store(when, std::memory_order_release);
     runtime_.at(when, [this, when, alive = alive_] {
@@ -123,7 +125,7 @@ void lease_keeper::tick(local_time planned) {
     {
         // An earlier tick was asked for after this one and will plan the next. If both ticks went
         // on, each would leave a successor, and ticks would multiply.
-        const std::lock_guard lock{schedule_mutex_};
+        const detail::guard lock{schedule_mutex_};
         if (next_tick_.load(std::memory_order_relaxed) != planned) return;
         next_tick_.store(local_time::max(), std::memory_order_release);
     }
@@ -139,7 +141,7 @@ void lease_keeper::tick(local_time planned) {
 // Collects leases that are due, marks lost ones, and returns when to look again.
 local_time lease_keeper::look_at(shelf& on, local_time now, found& to) {
     local_time next = local_time::max();
-    const std::lock_guard lock{on.mutex};
+    const detail::guard lock{on.mutex};
     for (const auto& one : on.leases) {
         if (now >= one->end_by) {
             one->end_by = local_time::max();
@@ -168,7 +170,7 @@ void lease_keeper::on_reply(const std::shared_ptr<lease>& one, local_time sent_a
                             const result<reply>& got) {
     local_time next;
     {
-        const std::lock_guard lock{shelf_of(*one).mutex};
+        const detail::guard lock{shelf_of(*one).mutex};
         one->asking = false;
         if (one->lost) return;
         if (!got) {

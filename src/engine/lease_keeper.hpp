@@ -5,11 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <vector>
 
 #include "semel/base/function.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/base/runtime.hpp"
 #include "semel/core/record.hpp"
 #include "semel/store.hpp"
@@ -69,8 +69,8 @@ public:
 
 private:
     struct alignas(64) shelf {
-        std::mutex mutex;
-        std::vector<std::shared_ptr<lease>> leases;
+        detail::mutex mutex;
+        std::vector<std::shared_ptr<lease>> leases SEMEL_GUARDED_BY(mutex);
     };
     using leases = std::vector<std::shared_ptr<lease>>;
 
@@ -93,7 +93,7 @@ private:
     std::array<shelf, 16> shelves_;
     std::atomic<std::uint64_t> lost_ = 0;
     std::atomic<local_time> next_tick_ = local_time::max();
-    std::mutex schedule_mutex_;
+    detail::mutex schedule_mutex_;
 };
 
 } // namespace semel

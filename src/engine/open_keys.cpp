@@ -1,9 +1,10 @@
 #include "engine/open_keys.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <string_view>
 #include <vector>
+
+#include "semel/base/mutex.hpp"
 
 namespace semel {
 
@@ -17,8 +18,8 @@ struct entry {
 
 // As many as connections are at work. A function's, so that it is there when others begin.
 struct table {
-    std::mutex mutex;
-    std::vector<entry> open; // guarded by mutex
+    detail::mutex mutex;
+    std::vector<entry> open SEMEL_GUARDED_BY(mutex);
 };
 
 table& all() {
@@ -29,12 +30,12 @@ table& all() {
 } // namespace
 
 open_key::open_key(const transaction_port& port, const record_id& id) : id_(id) {
-    const std::lock_guard lock{all().mutex};
+    const detail::guard lock{all().mutex};
     all().open.push_back({port.connection(), port.tables(), &id_});
 }
 
 open_key::~open_key() {
-    const std::lock_guard lock{all().mutex};
+    const detail::guard lock{all().mutex};
     auto& open = all().open;
     const auto mine =
         std::find_if(open.begin(), open.end(), [&](const entry& one) { return one.id == &id_; });
@@ -43,7 +44,7 @@ open_key::~open_key() {
 }
 
 bool open_key::held(const transaction_port& port, const record_id& id) {
-    const std::lock_guard lock{all().mutex};
+    const detail::guard lock{all().mutex};
     return std::any_of(all().open.begin(), all().open.end(), [&](const entry& one) {
         return one.connection == port.connection() && one.tables == port.tables() && *one.id == id;
     });

@@ -10,6 +10,7 @@
 #include "engine/engine_core.hpp"
 #include "engine/outcomes.hpp"
 #include "engine/strand.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel {
 
@@ -125,7 +126,7 @@ void orphans::look_for(engine_core& core, const record_id& id, claim by, duratio
                        .looks = {.first = first, .last = last},
                        .seed = by.owner.low});
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (all_.size() >= options.limits.orphans_max) return bump(core.counters.orphans_left);
         all_.insert(one);
         size_ = all_.size();
@@ -137,7 +138,7 @@ void orphans::look_for(engine_core& core, const record_id& id, claim by, duratio
 void orphans::hurry(local_time look_until) {
     std::vector<std::shared_ptr<orphan_search>> all;
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         hurry_until_ = look_until;
         all.assign(all_.begin(), all_.end());
     }
@@ -146,13 +147,13 @@ void orphans::hurry(local_time look_until) {
 
 void orphans::clear() {
     absl::flat_hash_set<std::shared_ptr<orphan_search>> gone; // not destroyed under the lock
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     gone.swap(all_);
     size_ = 0;
 }
 
 void orphans::over(const std::shared_ptr<orphan_search>& one) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     all_.erase(one);
     size_ = all_.size();
 }

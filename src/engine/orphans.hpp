@@ -8,9 +8,9 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/time.hpp"
 #include "semel/core/record.hpp"
 
@@ -41,10 +41,10 @@ private:
     friend class orphan_search;
     void over(const std::shared_ptr<orphan_search>& one);
 
-    std::mutex mutex_;
-    absl::flat_hash_set<std::shared_ptr<orphan_search>> all_; // guarded by mutex_
-    std::optional<local_time> hurry_until_;                   // guarded by mutex_
-    std::atomic<std::size_t> size_ = 0;                       // of all_
+    detail::mutex mutex_;
+    absl::flat_hash_set<std::shared_ptr<orphan_search>> all_ SEMEL_GUARDED_BY(mutex_);
+    std::optional<local_time> hurry_until_ SEMEL_GUARDED_BY(mutex_);
+    std::atomic<std::size_t> size_ = 0; // of all_
 };
 
 } // namespace semel

@@ -2,13 +2,12 @@
 // serves it, otherwise on the thread that brings the event.
 #pragma once
 
-#include <condition_variable>
 #include <exception>
 #include <list>
-#include <mutex>
 #include <optional>
 
 #include "semel/base/function.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/base/time.hpp"
 
 namespace semel {
@@ -32,15 +31,15 @@ public:
     void leave();
 
 private:
-    static std::exception_ptr run_one(task& what, std::unique_lock<std::mutex>& lock);
-    void run_all(std::unique_lock<std::mutex>& lock, std::exception_ptr thrown);
+    std::exception_ptr run_one(task& what) SEMEL_REQUIRES(mutex_);
+    void run_all(std::exception_ptr thrown) SEMEL_REQUIRES(mutex_);
 
-    std::mutex mutex_;
-    std::condition_variable posted_;
-    // Guarded by mutex_.
-    std::list<task> tasks_; // not a deque, which allocates even while it is empty
-    bool busy_;             // some thread runs tasks, or serves
-    bool served_;           // that thread is a blocking caller's
+    detail::mutex mutex_;
+    detail::condition posted_;
+    // Not a deque, which allocates even while it is empty.
+    std::list<task> tasks_ SEMEL_GUARDED_BY(mutex_);
+    bool busy_ SEMEL_GUARDED_BY(mutex_);   // some thread runs tasks, or serves
+    bool served_ SEMEL_GUARDED_BY(mutex_); // that thread is a blocking caller's
 };
 
 } // namespace semel

@@ -7,6 +7,7 @@
 
 #include "grpc/guarded_call.hpp"
 #include "grpc/relayed_call.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel::grpc {
 namespace {
@@ -68,18 +69,18 @@ front::~front() {
 }
 
 void front::onward_calls::add() {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     ++count_;
 }
 
 void front::onward_calls::remove() {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     // Under the lock: the thread that waits may destroy this object as soon as the lock is free.
     if (--count_ == 0) changed_.notify_all();
 }
 
 void front::onward_calls::wait_for_none() {
-    std::unique_lock lock{mutex_};
+    detail::guard lock{mutex_};
     changed_.wait(lock, [&] { return count_ == 0; });
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "grpc/forwarding.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel::grpc {
 
@@ -25,7 +26,7 @@ relayed_call::relayed_call(::grpc::GenericStub& to, ::grpc::GenericCallbackServe
 void relayed_call::OnReadDone(bool ok) {
     {
         // Held while the operation is started, so that the hold is not given back in between.
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (!forwarding_) return;
         if (ok) return service_.StartWrite(&request_);
         service_.StartWritesDone();
@@ -40,7 +41,7 @@ void relayed_call::on_forwarded(bool ok) {
 
 void relayed_call::stop_forwarding() {
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (!forwarding_) return;
         forwarding_ = false;
     }
@@ -50,7 +51,7 @@ void relayed_call::stop_forwarding() {
 // ---- service to client
 
 void relayed_call::on_initial_metadata(bool ok) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     headed_ = true;
     if (!ok) return;
     return_initial(context_, onward_);
@@ -60,7 +61,7 @@ void relayed_call::on_initial_metadata(bool ok) {
 
 void relayed_call::on_answer(bool ok) {
     if (ok) {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         return keep_answer();
     }
     stop_forwarding(); // the service has ended the call, whatever the client still has to say
@@ -84,7 +85,7 @@ void relayed_call::write_next() {
 }
 
 void relayed_call::OnWriteDone(bool ok) {
-    std::unique_lock lock{mutex_};
+    detail::guard lock{mutex_};
     writing_ = false;
     ahead_bytes_ -= ahead_.front().Length();
     ahead_.pop_front();
@@ -93,25 +94,25 @@ void relayed_call::OnWriteDone(bool ok) {
         ahead_.clear();
     }
     write_next();
-    const bool last = is_over();
+    const auto last = status_if_over();
     if (reach_ == reach::remote) service_.StartRead(&answer_);
     lock.unlock();
-    if (last) Finish(*ended_);
+    if (last) Finish(*last);
 }
 
 // The client's side may be done with, and this object gone, as soon as it is finished: a reaction
 // of the service's side does not keep it.
 void relayed_call::on_end(const ::grpc::Status& status) {
-    std::unique_lock lock{mutex_};
+    detail::guard lock{mutex_};
     return_trailing(context_, onward_);
     headed_ = true;
     ended_ = cut_off_ ? ::grpc::Status{::grpc::StatusCode::RESOURCE_EXHAUSTED,
                                        "the client reads too slowly"}
                       : status;
     write_next();
-    const bool last = is_over();
+    const auto last = status_if_over();
     lock.unlock();
-    if (last) Finish(*ended_);
+    if (last) Finish(*last);
 }
 
 } // namespace semel::grpc

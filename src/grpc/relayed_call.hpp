@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <mutex>
 #include <optional>
 
 #include <grpcpp/client_context.h>
@@ -11,6 +10,7 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/support/byte_buffer.h>
 
+#include "semel/base/mutex.hpp"
 #include "semel/grpc.hpp"
 #include "semel/grpc/front.hpp"
 
@@ -54,11 +54,12 @@ private:
     void on_forwarded(bool ok);
     void on_end(const ::grpc::Status& status);
     void stop_forwarding();
-    // These hold mutex_.
-    void keep_answer();
-    void write_next();
-    // Nothing is left but to finish.
-    [[nodiscard]] bool is_over() const { return ended_ && !writing_ && ahead_.empty(); }
+    void keep_answer() SEMEL_REQUIRES(mutex_);
+    void write_next() SEMEL_REQUIRES(mutex_);
+    // The call's status, once all of the answer has been written.
+    [[nodiscard]] std::optional<::grpc::Status> status_if_over() const SEMEL_REQUIRES(mutex_) {
+        return !writing_ && ahead_.empty() ? ended_ : std::nullopt;
+    }
 
     ::grpc::GenericCallbackServerContext& context_;
     const reach reach_;
@@ -68,15 +69,14 @@ private:
     ::grpc::ByteBuffer answer_;
 
     // gRPC runs no reaction inside another one's call, so operations may be started under it.
-    std::mutex mutex_;
-    // All guarded by mutex_:
-    bool forwarding_ = true; // that direction's hold is ours
-    bool headed_ = false;    // the initial metadata has come
-    bool writing_ = false;
-    bool cut_off_ = false;                 // the client is too slow
-    std::deque<::grpc::ByteBuffer> ahead_; // the first one is being written
-    std::size_t ahead_bytes_ = 0;
-    std::optional<::grpc::Status> ended_;
+    detail::mutex mutex_;
+    bool forwarding_ SEMEL_GUARDED_BY(mutex_) = true; // that direction's hold is ours
+    bool headed_ SEMEL_GUARDED_BY(mutex_) = false;    // the initial metadata has come
+    bool writing_ SEMEL_GUARDED_BY(mutex_) = false;
+    bool cut_off_ SEMEL_GUARDED_BY(mutex_) = false;                 // the client is too slow
+    std::deque<::grpc::ByteBuffer> ahead_ SEMEL_GUARDED_BY(mutex_); // the first is being written
+    std::size_t ahead_bytes_ SEMEL_GUARDED_BY(mutex_) = 0;
+    std::optional<::grpc::Status> ended_ SEMEL_GUARDED_BY(mutex_);
 };
 
 } // namespace semel::grpc

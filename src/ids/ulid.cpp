@@ -1,5 +1,6 @@
 #include "ids/base32.hpp"
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 
 namespace semel {
@@ -44,7 +45,7 @@ std::string ulid::to_string() const {
 ulid_generator::ulid_generator(sources from) : from_(std::move(from)) {}
 
 result<ulid> ulid_generator::next() {
-    const std::lock_guard lock(mutex_);
+    const detail::guard lock(mutex_);
     const std::uint64_t now = from_.milliseconds();
     if (now > ulid::milliseconds_max) {
         return failure{.code = errc::limit_exceeded,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "operations/chore_claim.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/log.hpp"
 
 namespace semel {
@@ -71,7 +72,7 @@ result<reconcile_report> reconcile_pass::run() {
     const local_time begun = local_clock::now();
     auto found = find_stuck();
     if (!found) return std::move(found).error();
-    report_.search_took = local_clock::now() - begun;
+    const duration search_took = local_clock::now() - begun;
     shuffle(*found);
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
@@ -86,7 +87,8 @@ result<reconcile_report> reconcile_pass::run() {
         work();
     }
     send_alerts();
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
+    report_.search_took = search_took;
     return report_;
 }
 
@@ -133,9 +135,9 @@ void reconcile_pass::handle(const found_record& one) {
     const stuck_duty duty = duty_about(one.it, rule, now_);
     if (duty == stuck_duty::nothing) return;
     const bool stuck = lapsed_for(one.it, now_) >= rule.alert_after;
-    if (stuck) count(report_.stuck);
+    if (stuck) count(&reconcile_report::stuck);
     if (duty == stuck_duty::ask && ask(one, rule) == asked::settled) return;
-    if (duty == stuck_duty::tell) count(report_.left);
+    if (duty == stuck_duty::tell) count(&reconcile_report::left);
     if (stuck) tell(one);
 }
 
@@ -163,7 +165,7 @@ reconcile_pass::asked reconcile_pass::judge(const found_record& one, const recon
         conclusive = true;
         return asked::settled;
     }
-    count(report_.asked);
+    count(&reconcile_report::asked);
     probe_answer said = ask_safely(rule.probe, one);
     commands::resolve what{.expected_fence = one.it.holder.fence,
                            .retention = rule.retention,
@@ -172,13 +174,13 @@ reconcile_pass::asked reconcile_pass::judge(const found_record& one, const recon
     if (auto* yes = std::get_if<probes::committed>(&said)) {
         what.verdict = commands::resolve::committed{std::move(yes->result)};
         conclusive = true;
-        return store_verdict(one, std::move(what), report_.committed);
+        return store_verdict(one, std::move(what), &reconcile_report::committed);
     }
     if (std::holds_alternative<probes::not_executed>(said)) {
         conclusive = true;
-        return store_verdict(one, std::move(what), report_.not_executed);
+        return store_verdict(one, std::move(what), &reconcile_report::not_executed);
     }
-    count(report_.unknown);
+    count(&reconcile_report::unknown);
     if (options_.log) {
         log_info(*options_.log, "the probe does not know yet",
                  {{"operation", one.id.operation},
@@ -189,7 +191,7 @@ reconcile_pass::asked reconcile_pass::judge(const found_record& one, const recon
 }
 
 reconcile_pass::asked reconcile_pass::store_verdict(const found_record& one, commands::resolve what,
-                                                    std::size_t& counted) {
+                                                    tally which) {
     const std::string verdict{std::holds_alternative<commands::resolve::committed>(what.verdict)
                                   ? "committed"
                                   : "not_executed"};
@@ -197,10 +199,10 @@ reconcile_pass::asked reconcile_pass::store_verdict(const found_record& one, com
     // In doubt: the next pass looks again, and the fence keeps a second verdict out.
     if (!got) return failed(got.error()), asked::open;
     if (!std::holds_alternative<answers::resolved>(got->said)) {
-        count(report_.late);
+        count(&reconcile_report::late);
         return asked::settled;
     }
-    count(counted);
+    count(which);
     if (options_.log) {
         log_info(*options_.log, "settled",
                  {{"operation", one.id.operation},
@@ -219,8 +221,8 @@ void reconcile_pass::tell(const found_record& one) {
     if (!*taken) return;
     const auto ended = mine.done_for(options_.alert_again);
     if (!ended) failed(ended.error());
-    count(report_.alerted);
-    const std::lock_guard lock{mutex_};
+    count(&reconcile_report::alerted);
+    const detail::guard lock{mutex_};
     telling& sum = to_tell_[one.id.operation];
     const duration lapsed = lapsed_for(one.it, now_);
     if (++sum.count > 1 && lapsed <= sum.oldest) return;
@@ -229,7 +231,12 @@ void reconcile_pass::tell(const found_record& one) {
 }
 
 void reconcile_pass::send_alerts() {
-    for (const auto& [operation, sum] : to_tell_) {
+    std::map<std::string, telling> all;
+    {
+        const detail::guard lock{mutex_};
+        all.swap(to_tell_);
+    }
+    for (const auto& [operation, sum] : all) {
         const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(sum.oldest).count();
         const alert made{.kind = alert_kind::stuck,
                          .operation = operation,
@@ -247,13 +254,13 @@ void reconcile_pass::send_alerts() {
     }
 }
 
-void reconcile_pass::count(std::size_t& what, std::size_t by) {
-    const std::lock_guard lock{mutex_};
-    what += by;
+void reconcile_pass::count(tally which) {
+    const detail::guard lock{mutex_};
+    ++(report_.*which);
 }
 
 void reconcile_pass::failed(const failure& why) {
-    count(report_.failures);
+    count(&reconcile_report::failures);
     if (options_.log) {
         log_warning(*options_.log, "the store did not answer the reconciler",
                     {{"why", describe(why)}});

@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "semel/base/mutex.hpp"
 #include "semel/operations.hpp"
 
 namespace semel {
@@ -34,6 +34,7 @@ public:
 
 private:
     enum class asked { settled, open };
+    using tally = std::size_t reconcile_report::*;
     struct telling {
         std::uint64_t count = 0;
         duration oldest = {};
@@ -47,10 +48,10 @@ private:
     void handle(const found_record& one);
     asked ask(const found_record& one, const reconcile_rule& rule);
     asked judge(const found_record& one, const reconcile_rule& rule, bool& conclusive);
-    asked store_verdict(const found_record& one, commands::resolve what, std::size_t& counted);
+    asked store_verdict(const found_record& one, commands::resolve what, tally which);
     void tell(const found_record& one);
     void send_alerts();
-    void count(std::size_t& what, std::size_t by = 1);
+    void count(tally which);
     void failed(const failure& why);
 
     store& records_;
@@ -58,9 +59,9 @@ private:
     const std::atomic<bool>& stop_;
     time_point now_ = {}; // the store's, when the pass began
 
-    std::mutex mutex_;
-    reconcile_report report_;                // guarded by mutex_
-    std::map<std::string, telling> to_tell_; // guarded by mutex_
+    detail::mutex mutex_;
+    reconcile_report report_ SEMEL_GUARDED_BY(mutex_);
+    std::map<std::string, telling> to_tell_ SEMEL_GUARDED_BY(mutex_);
 };
 
 } // namespace semel

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/home_process.hpp"
 #include "operations/reconcile_pass.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel {
 namespace {
@@ -54,10 +54,10 @@ struct reconciler::parts {
     const home_process home = {};
 
     std::atomic<bool> stopping = false;
-    mutable std::mutex mutex = {};
+    mutable detail::mutex mutex = {};
     std::condition_variable_any changed = {};
-    reconcile_counts counts = {}; // guarded by mutex
-    std::jthread thread = {};     // the last: it uses everything above
+    reconcile_counts counts SEMEL_GUARDED_BY(mutex) = {};
+    std::jthread thread = {}; // the last: it uses everything above
 };
 
 reconciler::reconciler(store& records, reconciler_options options)
@@ -76,7 +76,7 @@ reconciler::~reconciler() {
 result<reconcile_report> reconciler::pass() {
     if (parts_->home.left()) return opened_before_fork("the reconciler");
     auto report = reconcile_pass{parts_->records, parts_->options, parts_->stopping}.run();
-    const std::lock_guard lock{parts_->mutex};
+    const detail::guard lock{parts_->mutex};
     ++parts_->counts.passes;
     if (report) {
         add(parts_->counts.sum, *report);
@@ -98,7 +98,7 @@ void reconciler::start() {
             }
             duration away = parts_->options.every;
             if (report) away = std::max(away, report->search_took * rest_per_search);
-            std::unique_lock lock{parts_->mutex};
+            detail::guard lock{parts_->mutex};
             parts_->changed.wait_for(lock, stop, away, [] { return false; });
         }
     }};
@@ -112,7 +112,7 @@ void reconciler::stop() {
 }
 
 reconcile_counts reconciler::counts() const {
-    const std::lock_guard lock{parts_->mutex};
+    const detail::guard lock{parts_->mutex};
     return parts_->counts;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "outbox/header_text.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 #include "semel/ids.hpp"
 
@@ -93,15 +94,15 @@ std::int32_t shard_of(std::string_view message_key, std::int32_t shards) {
 
 void wake_signal::raise() {
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         ++count_;
     }
     raised_.notify_all();
 }
 
 std::uint64_t wake_signal::wait(std::uint64_t seen, duration most) {
-    std::unique_lock lock{mutex_};
-    raised_.wait_for(lock, most, [&] { return count_ != seen; });
+    detail::guard lock{mutex_};
+    raised_.wait_for(lock, most, [&]() SEMEL_REQUIRES(mutex_) { return count_ != seen; });
     return count_;
 }
 

@@ -6,6 +6,7 @@
 
 #include "outbox/shard_line.hpp"
 #include "outbox/worker.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel::outbox {
 
@@ -39,7 +40,7 @@ public:
     // Reports that this relay is alive, renews its shards and reads what other relays have.
     void keep(table& with) override {
         if (local_clock::now() < attend_at_) return;
-        const std::lock_guard attending{attending_};
+        const detail::guard attending{attending_};
         if (has_left_) return;
         const local_time sent = local_clock::now();
         // Applications may append to more shards than this relay's options name.
@@ -51,7 +52,7 @@ public:
         attend_at_ = sent + options().lease / 3;
         // Looks are more frequent than leases lapse, so that shards are handed over soon.
         attend_at_ = std::min(attend_at_, sent + std::chrono::seconds{2});
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         seen_ = *std::move(seen);
         seen_at_ = sent;
         ++looks_;
@@ -77,7 +78,7 @@ private:
         shards_seen seen;
         std::uint64_t look = 0;
         {
-            const std::lock_guard lock{mutex_};
+            const detail::guard lock{mutex_};
             if (looks_ == adjusted_) return false;
             seen = seen_;
             look = looks_;
@@ -148,7 +149,7 @@ private:
         {
             // Otherwise the keeper would announce this relay again, and the others would leave its
             // share of the shards without an owner.
-            const std::lock_guard attending{attending_};
+            const detail::guard attending{attending_};
             has_left_ = true;
         }
         if (const auto left = table_->leave(owner_); !left) failed(left.error());
@@ -166,7 +167,7 @@ private:
     // True if the lease is fresh enough to deliver: the keeper has renewed it, or it was just
     // taken.
     [[nodiscard]] bool safe(const owned_shard& on) {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         // A later look may say that another relay owns the shard.
         const bool told = on.taken_look < looks_;
         const bool ours =
@@ -342,11 +343,11 @@ private:
     std::uint64_t adjusted_ = 0;
 
     local_time attend_at_ = {}; // used by the keeper only
-    std::mutex attending_;      // held while the keeper reports for this relay
-    bool has_left_ = false;     // guarded by attending_
+    detail::mutex attending_;   // held while the keeper reports for this relay
+    bool has_left_ SEMEL_GUARDED_BY(attending_) = false;
 
-    std::mutex mutex_;
-    shards_seen seen_;        // guarded by mutex_
+    detail::mutex mutex_;
+    shards_seen seen_ SEMEL_GUARDED_BY(mutex_);
     local_time seen_at_ = {}; // the same
     std::uint64_t looks_ = 0; // the same
 };

@@ -5,6 +5,8 @@
 
 #include "outbox/worker.hpp"
 
+#include "semel/base/mutex.hpp"
+
 namespace semel::outbox {
 
 namespace {
@@ -33,13 +35,13 @@ public:
     void keep(table& with) override {
         held_rows held;
         {
-            const std::lock_guard lock{mutex_};
+            const detail::guard lock{mutex_};
             if (held_.rows.empty() || local_clock::now() < held_.renew_at) return;
             held = held_;
         }
         const local_time sent = local_clock::now();
         const auto kept = with.renew(held.by, held.rows, options().lease);
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (held_.by.token != held.by.token) return; // settled meanwhile
         if (!kept) return;                           // and tried again soon
         if (*kept == held.rows.size()) {
@@ -141,7 +143,7 @@ private:
     }
 
     void hold(const row_lock& by, const std::vector<message>& rows, local_time sent) {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         held_ = {.by = by,
                  .rows = {},
                  .renew_at = sent + options().lease / 3,
@@ -150,7 +152,7 @@ private:
     }
 
     [[nodiscard]] bool holding() {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         return local_clock::now() < held_.until;
     }
 
@@ -223,7 +225,7 @@ private:
         }
         last_ = {};
         again_ = false;
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         held_ = {};
     }
 
@@ -262,8 +264,8 @@ private:
     bool trouble_ = false;
     std::optional<unanswered_claim> unanswered_;
 
-    std::mutex mutex_;
-    held_rows held_; // guarded by mutex_
+    detail::mutex mutex_;
+    held_rows held_ SEMEL_GUARDED_BY(mutex_);
 };
 
 } // namespace

@@ -1,12 +1,12 @@
 #include "semel/outbox/relay.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <thread>
 #include <utility>
 
 #include "base/home_process.hpp"
 #include "outbox/worker.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/core/policy.hpp"
 
 namespace semel::outbox {
@@ -30,7 +30,7 @@ public:
 
     void run() {
         local_time measure_at = {};
-        std::unique_lock lock{mutex_};
+        detail::guard lock{mutex_};
         while (!ended_) {
             lock.unlock();
             for (worker* const one : all_) one->keep(*table_);
@@ -41,13 +41,13 @@ public:
             lock.lock();
             const duration nap =
                 std::min<duration>(shared_.options.lease / 12, std::chrono::milliseconds{500});
-            wake_.wait_for(lock, nap, [&] { return ended_; });
+            wake_.wait_for(lock, nap, [&]() SEMEL_REQUIRES(mutex_) { return ended_; });
         }
     }
 
     void end() {
         {
-            const std::lock_guard lock{mutex_};
+            const detail::guard lock{mutex_};
             ended_ = true;
         }
         wake_.notify_all();
@@ -70,9 +70,9 @@ private:
     relay_shared& shared_;
     const std::unique_ptr<table> table_;
     const std::vector<worker*> all_;
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    bool ended_ = false; // guarded by mutex_
+    detail::mutex mutex_;
+    detail::condition wake_;
+    bool ended_ SEMEL_GUARDED_BY(mutex_) = false;
 };
 
 } // namespace
@@ -129,7 +129,7 @@ public:
     }
 
     void join() {
-        const std::lock_guard lock{joining};
+        const detail::guard lock{joining};
         for (auto& one : working) {
             if (one.joinable()) one.join();
         }
@@ -156,7 +156,7 @@ private:
 
     std::vector<std::unique_ptr<worker>> workers;
     std::vector<std::unique_ptr<keeper>> keepers;
-    std::mutex joining;
+    detail::mutex joining;
     std::vector<std::thread> working;
     std::vector<std::thread> keeping;
 };

@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "semel/base/mutex.hpp"
+
 namespace semel {
 
 std::optional<reply> cached_shard::find(const cached_probe& of,
                                         const std::optional<fingerprint>& content,
                                         const cached_moment& at, ticket& drawn) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     drawn = acts_;
     const auto found = entries_.find(of);
     if (found == entries_.end()) return std::nullopt;
@@ -30,20 +32,20 @@ std::optional<duration> cached_shard::age(const cached_entry& one, const cached_
 }
 
 void cached_shard::fill(const cached_probe& of, cached_entry::pointer one, ticket drawn) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     if (drawn != acts_ || acts_open_ > 0) return;
     if (limits_.counters != nullptr) limits_.counters->fills.add();
     put(of, std::move(one));
 }
 
 void cached_shard::claimed(const cached_probe& of, cached_entry::pointer one) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     put(of, std::move(one));
 }
 
 std::optional<cached_entry::facts> cached_shard::take_claim(const cached_probe& of, const claim& by,
                                                             ticket& drawn) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     drawn = acts_;
     const auto found = entries_.find(of);
     if (found == entries_.end()) return std::nullopt;
@@ -54,26 +56,26 @@ std::optional<cached_entry::facts> cached_shard::take_claim(const cached_probe& 
 }
 
 void cached_shard::forget(const cached_probe& of) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     erase(of);
 }
 
 void cached_shard::forget_all() {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     // Answers on their way were given before whatever made the caller forget everything.
     ++acts_;
     while (!ring_.empty()) erase(entries_.find(ring_.back().get()));
 }
 
 void cached_shard::act_begins(const cached_probe& of) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     ++acts_;
     ++acts_open_;
     erase(of);
 }
 
 void cached_shard::act_ends(const cached_probe& of) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     ++acts_;
     --acts_open_;
     erase(of);

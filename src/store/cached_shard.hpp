@@ -5,10 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "semel/base/mutex.hpp"
 #include "semel/core/metrics.hpp"
 #include "store/cached_entry.hpp"
 
@@ -69,22 +69,21 @@ private:
     };
     using entries = absl::flat_hash_set<cached_entry*, hasher, equal>;
 
-    // All below: mutex_ is held.
     [[nodiscard]] std::optional<duration> age(const cached_entry& one,
-                                              const cached_moment& at) const;
-    void put(const cached_probe& of, cached_entry::pointer one);
-    void erase(const cached_probe& of);
-    void erase(entries::iterator at);
-    void evict_one();
+                                              const cached_moment& at) const SEMEL_REQUIRES(mutex_);
+    void put(const cached_probe& of, cached_entry::pointer one) SEMEL_REQUIRES(mutex_);
+    void erase(const cached_probe& of) SEMEL_REQUIRES(mutex_);
+    void erase(entries::iterator at) SEMEL_REQUIRES(mutex_);
+    void evict_one() SEMEL_REQUIRES(mutex_);
 
     cached_limits limits_; // constant once in use
-    std::mutex mutex_;
-    entries entries_;
-    std::vector<cached_entry::pointer> ring_; // owns the entries
-    std::size_t hand_ = 0;
-    std::size_t bytes_ = 0;
-    ticket acts_ = 0; // begun and ended
-    std::size_t acts_open_ = 0;
+    detail::mutex mutex_;
+    entries entries_ SEMEL_GUARDED_BY(mutex_);
+    std::vector<cached_entry::pointer> ring_ SEMEL_GUARDED_BY(mutex_); // owns the entries
+    std::size_t hand_ SEMEL_GUARDED_BY(mutex_) = 0;
+    std::size_t bytes_ SEMEL_GUARDED_BY(mutex_) = 0;
+    ticket acts_ SEMEL_GUARDED_BY(mutex_) = 0; // begun and ended
+    std::size_t acts_open_ SEMEL_GUARDED_BY(mutex_) = 0;
 };
 
 } // namespace semel

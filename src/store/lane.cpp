@@ -13,6 +13,7 @@
 
 #include "base/mutant.hpp"
 #include "core/local_hash.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 
 namespace semel {
@@ -145,7 +146,7 @@ void batch_lane::ask_for_pump() {
 void batch_lane::submit(envelope what, completion done) {
     auto one = make_ticket({.what = std::move(what), .done = std::move(done)});
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (admit(*one)) {
             enqueue(*one.release());
             ask_for_pump();
@@ -160,7 +161,7 @@ void batch_lane::submit_all(std::vector<submission> many) {
     tickets.reserve(many.size());
     for (auto& one : many) tickets.push_back(make_ticket(std::move(one)));
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         for (auto& one : tickets) {
             if (admit(*one)) enqueue(*one.release());
         }
@@ -179,13 +180,13 @@ result<reply> batch_lane::call(const record_id& id, command what, std::optional<
     mine.it.what = std::move(what);
     mine.it.now = now;
 
-    std::unique_lock lock{mutex_};
+    detail::guard lock{mutex_};
     if (!admit(mine)) return std::move(*mine.it.answer);
     mine.room = &rooms_.seat();
     enqueue(mine);
     while (!mine.finished) {
         if (!leading_ && !mine.taken) {
-            lead(lock);
+            lead();
             continue;
         }
         const int seen = mine.room->ticket();
@@ -200,15 +201,15 @@ result<reply> batch_lane::call(const record_id& id, command what, std::optional<
 }
 
 bool batch_lane::pump() {
-    std::unique_lock lock{mutex_};
+    detail::guard lock{mutex_};
     woken_ = false;
     if (leading_ || empty()) return false;
-    lead(lock);
+    lead();
     return !leading_ && !empty();
 }
 
 bool batch_lane::close() {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     closing_ = true;
     closed_ = empty() && !leading_;
     return closed_;
@@ -251,30 +252,26 @@ std::vector<batch_lane::ticket*> batch_lane::take_batch() {
     return std::move(batch);
 }
 
-// Executes one batch. Unlocked while the backend works and while the callers are answered.
-void batch_lane::lead(std::unique_lock<std::mutex>& lock) {
+void batch_lane::lead() {
     leading_ = true;
-    gather(lock);
+    gather();
     std::vector<ticket*> batch = take_batch();
-    lock.unlock();
-
-    execute(batch);
-
-    // Seated callers are woken before the lane goes on, so that their next commands come into the
-    // next batch: else there are always two halves, and two commits where one would do.
-    const auto is_seated = [](const ticket* one) { return one->room != nullptr; };
-    const auto split = std::stable_partition(batch.begin(), batch.end(), is_seated);
-    const std::span<ticket* const> seated{batch.begin(), split};
-    answer(seated);
-
-    lock.lock();
+    auto seated_end = batch.begin();
+    {
+        const detail::gap unlocked{mutex_};
+        execute(batch);
+        // Seated callers are woken before the lane goes on, so that their next commands come into
+        // the next batch. Otherwise there are always two halves, and two commits instead of one.
+        const auto is_seated = [](const ticket* one) { return one->room != nullptr; };
+        seated_end = std::stable_partition(batch.begin(), batch.end(), is_seated);
+        answer({batch.begin(), seated_end});
+    }
     leading_ = false;
-    returning_ = seated.size();
+    returning_ = static_cast<std::size_t>(seated_end - batch.begin());
     pass_on();
-    lock.unlock();
     // Completions may do anything, also wait for this lane.
-    answer({split, batch.end()});
-    lock.lock();
+    const detail::gap unlocked{mutex_};
+    answer({seated_end, batch.end()});
 }
 
 // No exception may leave this function: otherwise no caller would lead this lane again, and all
@@ -305,12 +302,13 @@ void batch_lane::give_up(std::span<ticket* const> batch, const failure& why) {
 
 // The callers that were just answered mostly come back at once. They get the processor first, as
 // long as that brings any. The lane does not wait for callers that stay away.
-void batch_lane::gather(std::unique_lock<std::mutex>& lock) {
+void batch_lane::gather() {
     std::size_t here = owners_.size() + callers_.size();
     while (here < returning_) {
-        lock.unlock();
-        std::this_thread::yield();
-        lock.lock();
+        {
+            const detail::gap unlocked{mutex_};
+            std::this_thread::yield();
+        }
         const std::size_t before = std::exchange(here, owners_.size() + callers_.size());
         if (here == before) break;
     }
@@ -357,12 +355,12 @@ void batch_lane::answer(ticket& one) noexcept {
 }
 
 std::uint64_t batch_lane::refused() const {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     return refused_;
 }
 
 std::size_t batch_lane::waiting() const {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     return owners_.size() + callers_.size();
 }
 

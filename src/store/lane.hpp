@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "semel/base/function.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/core/metrics.hpp"
 #include "semel/store.hpp"
 #include "store/waiting_rooms.hpp"
@@ -88,16 +88,19 @@ private:
     using queue = std::deque<ticket*>;
 
     static std::unique_ptr<ticket> make_ticket(submission one);
-    [[nodiscard]] bool admit(ticket& one);
-    void ask_for_pump();
-    void enqueue(ticket& one);
-    void take(queue& from, taking& so_far);
-    [[nodiscard]] std::vector<ticket*> take_batch();
-    void lead(std::unique_lock<std::mutex>& lock);
+    [[nodiscard]] bool admit(ticket& one) SEMEL_REQUIRES(mutex_);
+    void ask_for_pump() SEMEL_REQUIRES(mutex_);
+    void enqueue(ticket& one) SEMEL_REQUIRES(mutex_);
+    void take(queue& from, taking& so_far) SEMEL_REQUIRES(mutex_);
+    [[nodiscard]] std::vector<ticket*> take_batch() SEMEL_REQUIRES(mutex_);
+    // Executes one batch. The mutex is free while the backend works and while callers are answered.
+    void lead() SEMEL_REQUIRES(mutex_);
     void execute(std::span<ticket* const> batch);
-    void gather(std::unique_lock<std::mutex>& lock);
-    void pass_on();
-    [[nodiscard]] bool empty() const { return owners_.empty() && callers_.empty(); }
+    void gather() SEMEL_REQUIRES(mutex_);
+    void pass_on() SEMEL_REQUIRES(mutex_);
+    [[nodiscard]] bool empty() const SEMEL_REQUIRES(mutex_) {
+        return owners_.empty() && callers_.empty();
+    }
     static void give_up(std::span<ticket* const> batch, const failure& why);
     static void answer(std::span<ticket* const> batch);
     static void answer(ticket& one) noexcept;
@@ -106,19 +109,19 @@ private:
     batch_backend& backend_;
     const lane_options options_;
 
-    mutable std::mutex mutex_;
-    // Guarded by mutex_.
-    lane_wake wake_;
-    waiting_rooms rooms_;
-    queue owners_;  // commands of running attempts: never refused, taken first
-    queue callers_; // begins, lookups, operator acts
-    std::size_t caller_bytes_ = 0;
-    std::uint64_t refused_ = 0;
-    std::size_t returning_ = 0; // callers that the last batch has answered
-    bool leading_ = false;      // a thread executes a batch
-    bool woken_ = false;        // pump() has been asked for and has not come yet
-    bool closing_ = false;      // close() is to be called again when nothing is left
-    bool closed_ = false;
+    mutable detail::mutex mutex_;
+    lane_wake wake_ SEMEL_GUARDED_BY(mutex_);
+    waiting_rooms rooms_ SEMEL_GUARDED_BY(mutex_);
+    // Commands of running attempts are never refused, and taken first.
+    queue owners_ SEMEL_GUARDED_BY(mutex_);
+    queue callers_ SEMEL_GUARDED_BY(mutex_); // begins, lookups, operator acts
+    std::size_t caller_bytes_ SEMEL_GUARDED_BY(mutex_) = 0;
+    std::uint64_t refused_ SEMEL_GUARDED_BY(mutex_) = 0;
+    std::size_t returning_ SEMEL_GUARDED_BY(mutex_) = 0; // callers that the last batch has answered
+    bool leading_ SEMEL_GUARDED_BY(mutex_) = false;      // a thread executes a batch
+    bool woken_ SEMEL_GUARDED_BY(mutex_) = false;   // pump() was asked for and has not come yet
+    bool closing_ SEMEL_GUARDED_BY(mutex_) = false; // the lane asks for close() when it is empty
+    bool closed_ SEMEL_GUARDED_BY(mutex_) = false;
 };
 
 // True for the commands of a running attempt, whose place was reserved when its begin was admitted.

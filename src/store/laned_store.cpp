@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/local_hash.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 
 namespace semel {
@@ -19,7 +20,7 @@ lane_thread::~lane_thread() {
 void lane_thread::stop() {
     if (!thread_.joinable()) return;
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         stopping_ = true;
         woken_ = true;
     }
@@ -29,16 +30,16 @@ void lane_thread::stop() {
 
 void lane_thread::wake() {
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         woken_ = true;
     }
     changed_.notify_one();
 }
 
 void lane_thread::run() {
-    std::unique_lock lock{mutex_};
+    detail::guard lock{mutex_};
     while (true) {
-        changed_.wait(lock, [&] { return woken_; });
+        changed_.wait(lock, [&]() SEMEL_REQUIRES(mutex_) { return woken_; });
         woken_ = false;
         const bool last = stopping_;
         lock.unlock();

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "base/home_process.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/store.hpp"
 #include "store/lane.hpp"
 
@@ -31,10 +30,10 @@ private:
     void wake();
     void run();
 
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool woken_ = false;    // guarded by mutex_
-    bool stopping_ = false; // guarded by mutex_
+    detail::mutex mutex_;
+    detail::condition changed_;
+    bool woken_ SEMEL_GUARDED_BY(mutex_) = false;
+    bool stopping_ SEMEL_GUARDED_BY(mutex_) = false;
     batch_lane lane_;
     std::thread thread_;
 };

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "semel/base/mutex.hpp"
 #include "semel/core/metrics.hpp"
 #include "store/laned_store.hpp"
 #include "store/row_search.hpp"
@@ -38,7 +38,7 @@ public:
         // Few enough that the lanes do not notice a sweep.
         constexpr std::size_t chunk = 200;
         if (auto home = check_home(); !home) return std::move(home).error();
-        const std::lock_guard lock{sweeping_};
+        const detail::guard lock{sweeping_};
         sweep_report report;
         while (report.removed < request.records_max) {
             const std::size_t most = std::min(chunk, request.records_max - report.removed);
@@ -53,14 +53,14 @@ public:
 
     result<std::vector<audit_entry>> audit(const record_id& id) override {
         if (auto home = check_home(); !home) return std::move(home).error();
-        const std::lock_guard lock{sweeping_};
+        const detail::guard lock{sweeping_};
         return sweeper_->audit(id);
     }
 
     result<record_page> search(const record_query& query) override {
         if (auto home = check_home(); !home) return std::move(home).error();
         return search_rows(query, [&](const row_request& which) {
-            const std::lock_guard lock{sweeping_};
+            const detail::guard lock{sweeping_};
             return sweeper_->read(query, which);
         });
     }
@@ -72,8 +72,8 @@ public:
 private:
     const home_ptr<Session> session_;
     const std::unique_ptr<store_counters> own_counters_; // where the user wants none
-    std::mutex sweeping_;
-    const home_ptr<Backend> sweeper_; // guarded by sweeping_
+    detail::mutex sweeping_;
+    const home_ptr<Backend> sweeper_ SEMEL_GUARDED_BY(sweeping_);
 };
 
 struct sql_store_options {

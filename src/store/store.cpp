@@ -1,8 +1,8 @@
 #include "semel/store.hpp"
 
-#include <condition_variable>
-#include <mutex>
 #include <utility>
+
+#include "semel/base/mutex.hpp"
 
 namespace semel {
 
@@ -11,17 +11,17 @@ void store::submit_all(std::vector<submission> many) {
 }
 
 result<reply> store::call(const record_id& id, command what, std::optional<time_point> now) {
-    std::mutex mutex;
-    std::condition_variable answered;
+    detail::mutex mutex;
+    detail::condition answered;
     std::optional<result<reply>> got;
     envelope sent{.id = id, .what = std::move(what), .now = now};
     submit(std::move(sent), [&](result<reply> one) {
         // Notified under the lock: the waiting frame is gone once it can be taken.
-        const std::lock_guard lock{mutex};
+        const detail::guard lock{mutex};
         got.emplace(std::move(one));
         answered.notify_one();
     });
-    std::unique_lock lock{mutex};
+    detail::guard lock{mutex};
     answered.wait(lock, [&] { return got.has_value(); });
     return std::move(*got);
 }

@@ -1,12 +1,11 @@
 #include "semel/store/tiered.hpp"
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <random>
 #include <utility>
 
 #include "base/home_process.hpp"
+#include "semel/base/mutex.hpp"
 #include "store/tier_plan.hpp"
 
 namespace semel {
@@ -44,23 +43,23 @@ class travellers {
 public:
     ~travellers() {
         if (home_.left()) return; // they come to their end in the parent
-        std::unique_lock lock{mutex_};
-        none_.wait(lock, [this] { return count_ == 0; });
+        detail::guard lock{mutex_};
+        none_.wait(lock, [this]() SEMEL_REQUIRES(mutex_) { return count_ == 0; });
     }
     void enter() {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         ++count_;
     }
     void leave() {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         // Under the lock: nothing here may be touched once it can be taken.
         if (--count_ == 0) none_.notify_all();
     }
 
 private:
-    std::mutex mutex_;
-    std::condition_variable none_;
-    std::size_t count_ = 0; // guarded by mutex_
+    detail::mutex mutex_;
+    detail::condition none_;
+    std::size_t count_ SEMEL_GUARDED_BY(mutex_) = 0;
     const home_process home_;
 };
 

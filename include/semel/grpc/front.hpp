@@ -16,12 +16,10 @@
 // that is 64 MiB behind is cut off with RESOURCE_EXHAUSTED.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include <grpcpp/channel.h>
@@ -29,6 +27,7 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/server.h>
 
+#include "semel/base/mutex.hpp"
 #include "semel/engine.hpp"
 #include "semel/grpc.hpp"
 
@@ -93,8 +92,8 @@ private:
         };
 
     private:
-        std::mutex mutex_;
-        std::condition_variable changed_;
+        detail::mutex mutex_;
+        detail::condition changed_;
         std::size_t count_ = 0;
     };
 

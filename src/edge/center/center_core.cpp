@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "edge/center/center_call.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel::edge {
 
@@ -11,7 +12,7 @@ center_core::center_core(store& all, semel::runtime& timers, center_options with
     : records(all), runtime(timers), options(std::move(with)) {}
 
 bool center_core::add_waiter(const std::shared_ptr<center_call>& who) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     const bool room = waiters_.size() < options.waiters_max &&
                       waiters_.count(who->hash()) < options.limits.waiters_per_key_max;
     if (stopping_) return false;
@@ -25,7 +26,7 @@ bool center_core::add_waiter(const std::shared_ptr<center_call>& who) {
 
 void center_core::remove_waiter(const center_call& who) {
     std::shared_ptr<center_call> gone; // goes outside the lock
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     const auto [first, last] = waiters_.equal_range(who.hash());
     for (auto at = first; at != last; ++at) {
         if (at->second.get() != &who) continue;
@@ -38,7 +39,7 @@ void center_core::remove_waiter(const center_call& who) {
 void center_core::wake(std::uint64_t hash) {
     std::vector<std::shared_ptr<center_call>> woken;
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         const auto [first, last] = waiters_.equal_range(hash);
         for (auto at = first; at != last; ++at) woken.push_back(at->second);
     }
@@ -48,7 +49,7 @@ void center_core::wake(std::uint64_t hash) {
 void center_core::stop_waiting() {
     std::vector<std::shared_ptr<center_call>> woken;
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         stopping_ = true;
         for (const auto& [hash, one] : waiters_) woken.push_back(one);
     }
@@ -56,12 +57,12 @@ void center_core::stop_waiting() {
 }
 
 bool center_core::stopping() const {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     return stopping_;
 }
 
 std::size_t center_core::waiters() const {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     return waiters_.size();
 }
 

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
 #include "edge/api/open_calls.hpp"
 #include "edge/center/center.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel::edge {
 
@@ -37,10 +37,11 @@ public:
     open_calls calls;
 
 private:
-    mutable std::mutex mutex_;
-    // By the record's hash. Guarded by mutex_, as all below.
-    std::unordered_multimap<std::uint64_t, std::shared_ptr<center_call>> waiters_;
-    bool stopping_ = false;
+    mutable detail::mutex mutex_;
+    // By the record's hash.
+    std::unordered_multimap<std::uint64_t, std::shared_ptr<center_call>>
+        waiters_ SEMEL_GUARDED_BY(mutex_);
+    bool stopping_ SEMEL_GUARDED_BY(mutex_) = false;
 };
 
 } // namespace semel::edge

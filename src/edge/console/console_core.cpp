@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "semel/base/mutex.hpp"
+
 namespace semel::edge {
 namespace {
 
@@ -56,7 +58,7 @@ void console_core::chore(unique_function<void()> what) {
 void console_core::take_sample() {
     const bool is_open = calls_.enter();
     if (is_open) {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (asked_at_ && runtime.now() - *asked_at_ > options.sample_every) {
             pulse_ = {.up = false, .round_trip = runtime.now() - *asked_at_};
         }
@@ -76,7 +78,7 @@ void console_core::take_sample() {
 void console_core::feel_pulse() {
     if (!calls_.enter()) return calls_.leave();
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (asked_at_) return calls_.leave();
         asked_at_ = runtime.now();
     }
@@ -84,7 +86,7 @@ void console_core::feel_pulse() {
     records.submit({.id = absent, .what = commands::lookup{}}, [self = shared_from_this()](
                                                                    result<semel::reply> got) {
         {
-            const std::lock_guard lock{self->mutex_};
+            const detail::guard lock{self->mutex_};
             const local_time now = self->runtime.now();
             self->pulse_ = {.up = got.has_value(), .round_trip = now - *self->asked_at_};
             self->asked_at_.reset();
@@ -97,7 +99,7 @@ void console_core::feel_pulse() {
 }
 
 time_point console_core::store_now() const {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     if (!store_clock_) return wall_clock();
     return time_point{runtime.now().time_since_epoch() + *store_clock_};
 }
@@ -105,12 +107,12 @@ time_point console_core::store_now() const {
 std::optional<console_core::lapsed_count> console_core::lapsed_records() {
     const local_time now = runtime.now();
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (lapsed_at_ && now - *lapsed_at_ < lapsed_age_max) return lapsed_;
         lapsed_at_ = now;
     }
     chore([self = shared_from_this()] { self->count_lapsed(); });
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     return lapsed_;
 }
 
@@ -125,12 +127,12 @@ void console_core::count_lapsed() {
         if (query.cursor.empty()) break;
     }
     found.more = !query.cursor.empty();
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     lapsed_ = found;
 }
 
 console_core::recent console_core::recently(std::uint64_t after) const {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     return {.samples = history_.after(after), .latencies = history_.latencies(), .pulse = pulse_};
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "edge/api/open_calls.hpp"
@@ -10,6 +9,7 @@
 #include "edge/console/cursor_seal.hpp"
 #include "edge/console/outbox_connection.hpp"
 #include "edge/console/sessions.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel::edge {
 
@@ -65,14 +65,14 @@ private:
 
     open_calls calls_; // thread-safe
 
-    mutable std::mutex mutex_;
-    // Guarded by mutex_, as all below.
-    history history_;
-    store_pulse pulse_ = {};
-    std::optional<local_time> asked_at_ = {};  // the store, and it has not answered
-    std::optional<duration> store_clock_ = {}; // what it is ahead of the runtime's
-    std::optional<lapsed_count> lapsed_ = {};
-    std::optional<local_time> lapsed_at_ = {}; // when it was last asked for
+    mutable detail::mutex mutex_;
+    history history_ SEMEL_GUARDED_BY(mutex_);
+    store_pulse pulse_ SEMEL_GUARDED_BY(mutex_) = {};
+    std::optional<local_time> asked_at_ SEMEL_GUARDED_BY(mutex_); // the store, if its answer is due
+    // How far the store's clock is ahead of the runtime's.
+    std::optional<duration> store_clock_ SEMEL_GUARDED_BY(mutex_);
+    std::optional<lapsed_count> lapsed_ SEMEL_GUARDED_BY(mutex_);
+    std::optional<local_time> lapsed_at_ SEMEL_GUARDED_BY(mutex_); // when it was last asked for
 };
 
 } // namespace semel::edge

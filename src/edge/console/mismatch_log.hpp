@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <vector>
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/time.hpp"
 #include "semel/engine/request.hpp"
 
@@ -26,7 +26,7 @@ public:
     void add(const mismatch_seen& it) {
         const time_point at =
             std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         const bool again = !latest_.empty() && latest_.front().it.id == it.id &&
                            latest_.front().it.asked == it.asked &&
                            latest_.front().it.held == it.held;
@@ -42,14 +42,14 @@ public:
     [[nodiscard]] std::size_t count_max() const { return count_max_; }
     // Newest first.
     [[nodiscard]] std::vector<entry> all() const {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         return {latest_.begin(), latest_.end()};
     }
 
 private:
     const std::size_t count_max_;
-    mutable std::mutex mutex_;
-    std::deque<entry> latest_; // guarded by mutex_
+    mutable detail::mutex mutex_;
+    std::deque<entry> latest_ SEMEL_GUARDED_BY(mutex_);
 };
 
 } // namespace semel::edge

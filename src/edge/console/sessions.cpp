@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 
 namespace semel::edge {
@@ -66,7 +67,7 @@ sessions::opened sessions::open(const fingerprint& token, local_time now) {
         .id = random_hex(),
         .it = {
             .token = token, .csrf = random_hex(), .ends_at = now + limits_.length, .used_at = now}};
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     std::erase_if(open_, [&](const auto& one) { return over(one.second, now); });
     make_room(token);
     open_.emplace(hash_of(made.id), made.it);
@@ -74,7 +75,7 @@ sessions::opened sessions::open(const fingerprint& token, local_time now) {
 }
 
 std::optional<sessions::entry> sessions::find(std::string_view id, local_time now) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     const auto at = open_.find(hash_of(id));
     if (at == open_.end()) return std::nullopt;
     if (!over(at->second, now)) {
@@ -86,7 +87,7 @@ std::optional<sessions::entry> sessions::find(std::string_view id, local_time no
 }
 
 void sessions::close(std::string_view id) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     open_.erase(hash_of(id));
 }
 

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/time.hpp"
 #include "semel/fingerprint.hpp"
 
@@ -58,8 +58,8 @@ private:
 
     const limits limits_;
 
-    std::mutex mutex_;
-    std::map<std::string, entry> open_; // by the hash of the id; guarded by mutex_
+    detail::mutex mutex_;
+    std::map<std::string, entry> open_ SEMEL_GUARDED_BY(mutex_); // by the hash of the id
 };
 
 } // namespace semel::edge

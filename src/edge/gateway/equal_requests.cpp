@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "semel/base/mutex.hpp"
 #include "semel/http/response.hpp"
 
 namespace semel::edge {
@@ -33,7 +34,7 @@ struct equal_requests::execution {
 std::optional<equal_requests::turn> equal_requests::enter(under what, hears then) {
     news made;
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         const bool shares =
             last_ != nullptr && (what == under::nothing || last_->what == under::nothing);
         if (!shares) {
@@ -52,7 +53,7 @@ std::optional<equal_requests::turn> equal_requests::enter(under what, hears then
 
 std::vector<equal_requests::hears> equal_requests::end(const std::shared_ptr<execution>& it,
                                                        news made) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     if (made == nullptr) {
         if (last_ == it) last_ = nullptr;
     } else {
@@ -91,7 +92,7 @@ std::shared_ptr<equal_requests> equal_requests_table::find(what of,
     // the lock, and shared_ptr calls the deleter if there is no memory for the count of owners.
     std::shared_ptr<equal_requests> made{new equal_requests{std::move(buffered)},
                                          std::move(forgets)};
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     auto& known = all_[std::move(of)];
     if (auto there = known.lock()) return there;
     known = made;
@@ -100,7 +101,7 @@ std::shared_ptr<equal_requests> equal_requests_table::find(what of,
 
 // Others may have come since.
 void equal_requests_table::forget(const what& of) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     const auto at = all_.find(of);
     if (at != all_.end() && at->second.expired()) all_.erase(at);
 }

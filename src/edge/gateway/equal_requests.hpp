@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "edge/server/byte_budget.hpp"
 #include "semel/base/function.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/core/record.hpp"
 #include "semel/fingerprint.hpp"
 #include "semel/http.hpp"
@@ -66,8 +66,8 @@ private:
     [[nodiscard]] std::vector<hears> end(const std::shared_ptr<execution>& it, news made);
 
     const std::shared_ptr<byte_budget> buffered_; // shared by all exchanges
-    std::mutex mutex_;
-    std::shared_ptr<execution> last_; // guarded by mutex_, as all it has
+    detail::mutex mutex_;
+    std::shared_ptr<execution> last_ SEMEL_GUARDED_BY(mutex_);
 };
 
 // Thread-safe.
@@ -85,8 +85,8 @@ public:
 private:
     void forget(const what& of);
 
-    std::mutex mutex_;
-    std::map<what, std::weak_ptr<equal_requests>> all_; // guarded by mutex_
+    detail::mutex mutex_;
+    std::map<what, std::weak_ptr<equal_requests>> all_ SEMEL_GUARDED_BY(mutex_);
 };
 
 } // namespace semel::edge

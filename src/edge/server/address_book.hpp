@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
+
+#include "semel/base/mutex.hpp"
 
 namespace semel::edge {
 
@@ -32,7 +33,7 @@ public:
 
     // None: it has that many already.
     [[nodiscard]] std::optional<place> enter(const std::string& address, std::size_t max) {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         std::size_t& count = open_[address];
         if (count >= max) return std::nullopt;
         ++count;
@@ -41,13 +42,13 @@ public:
 
 private:
     void leave(const std::string& address) {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         const auto at = open_.find(address);
         if (--at->second == 0) open_.erase(at);
     }
 
-    std::mutex mutex_;
-    std::unordered_map<std::string, std::size_t> open_; // guarded by mutex_
+    detail::mutex mutex_;
+    std::unordered_map<std::string, std::size_t> open_ SEMEL_GUARDED_BY(mutex_);
 };
 
 } // namespace semel::edge

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "semel/base/mutex.hpp"
+
 namespace semel::edge {
 namespace {
 
@@ -17,27 +19,27 @@ double rate_of(const byte_budget::body& one, std::size_t bytes, clock::time_poin
 } // namespace
 
 void byte_budget::enter(body& one) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     bodies_.insert(&one);
 }
 
 void byte_budget::leave(body& one) {
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         bodies_.erase(&one);
     }
     give_back(one.bytes.exchange(0));
 }
 
 bool byte_budget::settle(body& one) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     one.coming = false;
     return !one.cut;
 }
 
 // Cuts no other body off if that would not make enough room.
 bool byte_budget::take_from_others(std::size_t bytes, const body& asks) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     holdings held;
     for (const body* one : bodies_) held[one->from] += one->bytes;
     held[asks.from] += bytes;

@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/time.hpp"
 
 namespace semel::edge {
@@ -56,13 +56,15 @@ public:
 
 private:
     using holdings = std::unordered_map<std::uint64_t, std::size_t>; // by address
-    [[nodiscard]] body* slowest(const holdings& held, std::size_t bytes, const body& asks) const;
+    [[nodiscard]] body* slowest(const holdings& held, std::size_t bytes, const body& asks) const
+        SEMEL_REQUIRES(mutex_);
 
     const std::size_t bytes_max_;
     const duration slow_after_;
     std::atomic<std::size_t> taken_ = 0;
-    std::mutex mutex_;
-    std::unordered_set<body*> bodies_; // guarded by mutex_; each leaves before it is destroyed
+    detail::mutex mutex_;
+    std::unordered_set<body*>
+        bodies_ SEMEL_GUARDED_BY(mutex_); // each leaves before it is destroyed
 };
 
 // What one body has of it; given back at the end. One thread at a time.

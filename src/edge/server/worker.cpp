@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "semel/base/mutex.hpp"
 #include "semel/http/problem.hpp"
 
 namespace semel::edge {
@@ -82,7 +83,7 @@ void worker::end() {
     ticker_.reset();
     guard_.reset();
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         ended_ = true;
     }
     context_.reset();

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/time.hpp"
 
 namespace semel::edge {
@@ -67,7 +67,7 @@ public:
     [[nodiscard]] bool is_this_thread() const { return current_ == this; }
     // Runs `what` soon; any thread. After end() it is dropped instead.
     template <class What> void post(What what) {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (!ended_) asio::post(*context_, std::move(what));
     }
     // At once if this is the worker's thread.
@@ -104,8 +104,8 @@ private:
 
     static thread_local worker* current_;
 
-    std::mutex mutex_;
-    bool ended_ = false; // guarded by mutex_; the context goes after it is set
+    detail::mutex mutex_;
+    bool ended_ SEMEL_GUARDED_BY(mutex_) = false; // the context goes after it is set
     std::optional<asio::io_context> context_{std::in_place, 1};
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> guard_{
         context_->get_executor()};

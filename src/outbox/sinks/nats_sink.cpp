@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "outbox/sinks/carried.hpp"
 #include "outbox/sinks/name_pattern.hpp"
 #include "outbox/sinks/per_key.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel::outbox {
 
@@ -54,25 +54,25 @@ public:
             answer = {.how = hopeless ? delivered::rejected : delivered::later,
                       .error = text_of(*why, natsMsg_GetSubject(of))};
         }
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         all_.insert_or_assign(id, std::move(answer));
         ++count_;
     }
     [[nodiscard]] std::size_t count() const {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         return count_;
     }
     // Those that came since the last time.
     std::unordered_map<std::string, delivery> take() {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         count_ = 0;
         return std::exchange(all_, {});
     }
 
 private:
-    mutable std::mutex mutex_;
-    std::unordered_map<std::string, delivery> all_; // guarded by mutex_
-    std::size_t count_ = 0;                         // guarded by mutex_
+    mutable detail::mutex mutex_;
+    std::unordered_map<std::string, delivery> all_ SEMEL_GUARDED_BY(mutex_);
+    std::size_t count_ SEMEL_GUARDED_BY(mutex_) = 0;
 };
 
 class nats_sink final : public sink {

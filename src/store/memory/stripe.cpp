@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "semel/base/mutex.hpp"
 #include "semel/core/record_machine.hpp"
 
 namespace semel {
@@ -45,7 +46,7 @@ failure full(const memory_store_options& options) {
 
 result<reply> stripe::execute(const record_id& id, std::uint64_t hash, command&& what,
                               time_point now) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     const auto at = entries_.find(probe{hash, &id});
     entry* const one = at == entries_.end() ? nullptr : at->record.get();
     if (one != nullptr) fetch(*one);
@@ -142,7 +143,7 @@ bool stripe::make_room(time_point now) {
 
 sweep_report stripe::sweep(std::size_t records_max, time_point now) {
     sweep_report report;
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     while (report.removed < records_max) {
         const purged did = purge_one(now);
         if (did == purged::nothing_due) return report;
@@ -155,7 +156,7 @@ sweep_report stripe::sweep(std::size_t records_max, time_point now) {
 std::vector<std::uint64_t> stripe::hashes_from(std::uint64_t first) {
     std::vector<std::uint64_t> found;
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         for (const slot& one : entries_) {
             if (one.hash >= first) found.push_back(one.hash);
         }
@@ -168,7 +169,7 @@ std::vector<std::uint64_t> stripe::hashes_from(std::uint64_t first) {
 void stripe::visit(std::span<const std::uint64_t> hashes,
                    const std::function<void(const record_id&, const record&)>& with) {
     std::vector<const entry*> found;
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     for (const std::uint64_t hash : hashes) {
         found.clear();
         (void)entries_.find(collector{hash, &found});
@@ -181,7 +182,7 @@ void stripe::visit(std::span<const std::uint64_t> hashes,
 }
 
 std::size_t stripe::hints() {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     return expiry_.size();
 }
 
@@ -192,7 +193,7 @@ void stripe::keep(const record_id& id, audit_entry what) {
 
 std::vector<audit_entry> stripe::audit(const record_id& id) {
     std::vector<audit_entry> found;
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     for (const auto& [whose, what] : audit_) {
         if (whose == id) found.push_back(what);
     }

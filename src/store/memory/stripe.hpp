@@ -8,12 +8,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "semel/base/mutex.hpp"
 #include "semel/store.hpp"
 #include "semel/store/memory.hpp"
 #include "store/memory/expiry_index.hpp"
@@ -103,25 +103,27 @@ private:
     };
     using entries = absl::flat_hash_set<slot, hasher, equal>;
 
-    // All below: mutex_ is held.
     [[nodiscard]] std::optional<answers::stored> complete(entry* one, std::uint64_t hash,
-                                                          command& what, time_point now);
-    [[nodiscard]] entry& insert(const record_id& id, std::uint64_t hash, record&& it);
+                                                          command& what, time_point now)
+        SEMEL_REQUIRES(mutex_);
+    [[nodiscard]] entry& insert(const record_id& id, std::uint64_t hash, record&& it)
+        SEMEL_REQUIRES(mutex_);
     // The record has changed.
-    void account(entry& one, std::uint64_t hash, time_point now);
-    void erase(entries::iterator at);
+    void account(entry& one, std::uint64_t hash, time_point now) SEMEL_REQUIRES(mutex_);
+    void erase(entries::iterator at) SEMEL_REQUIRES(mutex_);
     enum class purged { nothing_due, not_yet, removed };
-    purged purge_one(time_point now);
-    [[nodiscard]] bool make_room(time_point now);
-    void file(entry& one, std::uint64_t hash, time_point now);
-    void keep(const record_id& id, audit_entry what);
+    purged purge_one(time_point now) SEMEL_REQUIRES(mutex_);
+    [[nodiscard]] bool make_room(time_point now) SEMEL_REQUIRES(mutex_);
+    void file(entry& one, std::uint64_t hash, time_point now) SEMEL_REQUIRES(mutex_);
+    void keep(const record_id& id, audit_entry what) SEMEL_REQUIRES(mutex_);
 
     memory_budget& budget_;
-    std::mutex mutex_;
-    entries entries_;
-    expiry_index expiry_;
-    std::uint64_t fence_floor_ = 0; // the highest fence removed from this stripe
-    std::deque<std::pair<record_id, audit_entry>> audit_;
+    detail::mutex mutex_;
+    entries entries_ SEMEL_GUARDED_BY(mutex_);
+    expiry_index expiry_ SEMEL_GUARDED_BY(mutex_);
+    // The highest fence that was removed from this stripe.
+    std::uint64_t fence_floor_ SEMEL_GUARDED_BY(mutex_) = 0;
+    std::deque<std::pair<record_id, audit_entry>> audit_ SEMEL_GUARDED_BY(mutex_);
 };
 
 } // namespace semel

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "semel/base/mutex.hpp"
 #include "semel/core/record.hpp"
 #include "semel/engine/execution.hpp"
 #include "semel/engine/request.hpp"
@@ -181,20 +181,20 @@ private:
 class cancel_link {
 public:
     void connect(std::shared_ptr<pending_call> attempt) {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         attempt_ = std::move(attempt);
         if (asked_ && attempt_) attempt_->cancel();
     }
     void cancel() {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         asked_ = true;
         if (attempt_) attempt_->cancel();
     }
 
 private:
-    std::mutex mutex_;
-    std::shared_ptr<pending_call> attempt_; // guarded by mutex_
-    bool asked_ = false;                    // guarded by mutex_
+    detail::mutex mutex_;
+    std::shared_ptr<pending_call> attempt_ SEMEL_GUARDED_BY(mutex_);
+    bool asked_ SEMEL_GUARDED_BY(mutex_) = false;
 };
 
 } // namespace semel::detail

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "databases/redis/client/resp.hpp"
+#include "semel/base/mutex.hpp"
 
 namespace semel::redis {
 
@@ -43,7 +44,7 @@ listener::listener(link_options options) : on_(std::move(options)) {}
 
 listener::~listener() {
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         stopping_ = true;
     }
     changed_.notify_all();
@@ -51,7 +52,7 @@ listener::~listener() {
 }
 
 std::unique_ptr<record_watch> listener::listen(std::string channel, unique_function<void()> news) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     const std::uint64_t number = ++next_;
     wanted_[channel][number] = std::make_shared<unique_function<void()>>(std::move(news));
     new_wishes_ = true;
@@ -61,7 +62,7 @@ std::unique_ptr<record_watch> listener::listen(std::string channel, unique_funct
 }
 
 void listener::deaf(const std::string& channel, std::uint64_t number) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     const auto at = wanted_.find(channel);
     at->second.erase(number);
     if (!at->second.empty()) return;
@@ -70,7 +71,7 @@ void listener::deaf(const std::string& channel, std::uint64_t number) {
 }
 
 void listener::run() {
-    std::unique_lock lock{mutex_};
+    detail::guard lock{mutex_};
     while (!stopping_) {
         // If no caller listens, one more round unsubscribes the rest.
         if (refused_ || (wanted_.empty() && subscribed_.empty())) {
@@ -100,9 +101,9 @@ void listener::attend() {
 void listener::rest() {
     on_.close();
     subscribed_.clear();
-    std::unique_lock lock{mutex_};
+    detail::guard lock{mutex_};
     new_wishes_ = true;
-    changed_.wait_for(lock, pause, [this] { return stopping_; });
+    changed_.wait_for(lock, pause, [this]() SEMEL_REQUIRES(mutex_) { return stopping_; });
 }
 
 // Brings the server's knowledge up to date.
@@ -110,7 +111,7 @@ bool listener::subscribe() {
     std::vector<std::string> more;
     std::vector<std::string> less;
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (!std::exchange(new_wishes_, false)) return true;
         for (const auto& [channel, all] : wanted_) {
             if (!subscribed_.contains(channel)) more.push_back(channel);
@@ -139,7 +140,7 @@ void listener::take(const value& message) {
 void listener::tell(const std::string& channel) {
     std::vector<callback> all;
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         const auto at = wanted_.find(channel);
         if (at == wanted_.end()) return;
         for (const auto& [number, one] : at->second) all.push_back(one);
@@ -157,7 +158,7 @@ std::unique_ptr<listener> make_listener(const redis_store_options& options, link
 void listener::tell_all() {
     std::vector<std::string> channels;
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         for (const auto& [channel, all] : wanted_) channels.push_back(channel);
     }
     for (const auto& one : channels) tell(one);

@@ -1,11 +1,9 @@
 // A connection that listens on the channels of records for which callers wait.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,6 +12,7 @@
 
 #include "databases/redis/client/link.hpp"
 #include "semel/base/function.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/store.hpp"
 
 namespace semel::redis {
@@ -50,14 +49,13 @@ private:
     std::set<std::string> subscribed_; // as the server was asked
     bool refused_ = false;             // this user may not listen
 
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    // Guarded by mutex_.
-    std::map<std::string, callbacks> wanted_; // by channel
-    bool new_wishes_ = false;                 // since the server was last asked
-    std::uint64_t next_ = 0;
-    bool stopping_ = false;
-    std::thread thread_; // from the first listen() on
+    detail::mutex mutex_;
+    detail::condition changed_;
+    std::map<std::string, callbacks> wanted_ SEMEL_GUARDED_BY(mutex_); // by channel
+    bool new_wishes_ SEMEL_GUARDED_BY(mutex_) = false; // since the server was last asked
+    std::uint64_t next_ SEMEL_GUARDED_BY(mutex_) = 0;
+    bool stopping_ SEMEL_GUARDED_BY(mutex_) = false;
+    std::thread thread_ SEMEL_GUARDED_BY(mutex_); // from the first listen() on
 };
 
 // None where nothing is published, or where there is no connection for it.

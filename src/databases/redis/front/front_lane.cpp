@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "semel/base/mutex.hpp"
+
 namespace semel::redis {
 
 namespace {
@@ -101,7 +103,7 @@ front_lane::front_lane(front_lane_options options)
 
 front_lane::~front_lane() {
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         stopping_ = true;
     }
     changed_.notify_all();
@@ -116,7 +118,7 @@ void front_lane::submit(std::string key, front_command what, front_completion do
     std::unique_ptr<ticket> one{
         new ticket{.task = {std::move(key), std::move(what), wake_}, .done = std::move(done)}};
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (admit(*one)) {
             queue_.push_back(one.release());
             if (!leading_) changed_.notify_one();
@@ -134,13 +136,13 @@ result<front_sight> front_lane::call(std::string key, front_command what) {
         return not_waited();
     }
     ticket mine{.task = {std::move(key), std::move(what), wake_}};
-    std::unique_lock lock{mutex_};
+    detail::guard lock{mutex_};
     if (!admit(mine)) return overloaded();
     mine.room = &rooms_.seat();
     queue_.push_back(&mine);
     while (!mine.finished) {
         if (!leading_ && !mine.taken) {
-            lead(lock);
+            lead();
             continue;
         }
         const int seen = mine.room->ticket();
@@ -155,23 +157,22 @@ result<front_sight> front_lane::call(std::string key, front_command what) {
 // The next thread that leads, now or later, forgets everything first.
 void front_lane::clear() {
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         clearing_ = true;
     }
     static_cast<void>(call({}, fronts::pass{}));
 }
 
-void front_lane::lead(std::unique_lock<std::mutex>& lock) {
+void front_lane::lead() {
     leading_ = true;
     take_batch();
     rooms_.next();
     if (std::exchange(clearing_, false)) debts_.add_all();
-    lock.unlock();
-
-    execute(batch_);
-    answer(batch_);
-
-    lock.lock();
+    {
+        const detail::gap unlocked{mutex_};
+        execute(batch_);
+        answer(batch_);
+    }
     leading_ = false;
     owes_ = debts_.any();
     pass_on();
@@ -206,19 +207,22 @@ void front_lane::pass_on() {
 }
 
 void front_lane::run() {
-    std::unique_lock lock{mutex_};
-    const auto work = [this] { return !leading_ && (stopping_ || !queue_.empty()); };
+    detail::guard lock{mutex_};
+    const auto work = [this]() SEMEL_REQUIRES(mutex_) {
+        return !leading_ && (stopping_ || !queue_.empty());
+    };
     while (true) {
         if (owes_ && !leading_ && queue_.empty() && !stopping_) {
             // No command waits, but something is still to be forgotten.
-            if (!changed_.wait_for(lock, debts_pause, work) && !leading_) lead(lock);
+            if (!changed_.wait_for(lock, debts_pause, work) && !leading_) lead();
             continue;
         }
-        changed_.wait(lock, [&] { return work() || (owes_ && !leading_); });
-        if (!queue_.empty() && !leading_) lead(lock);
+        changed_.wait(lock,
+                      [&]() SEMEL_REQUIRES(mutex_) { return work() || (owes_ && !leading_); });
+        if (!queue_.empty() && !leading_) lead();
         if (stopping_ && queue_.empty() && !leading_) break;
     }
-    if (owes_) lead(lock); // a last try
+    if (owes_) lead(); // a last try
 }
 
 // ---- batches ------------------------------------------------------------------------------------

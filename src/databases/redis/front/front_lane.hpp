@@ -1,11 +1,9 @@
 // Pipelining for a front: take all that is waiting, ask it in one round trip, answer each in turn.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <span>
 #include <string>
@@ -14,6 +12,7 @@
 
 #include "databases/redis/client/link.hpp"
 #include "databases/redis/front/front_task.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/store/tiered.hpp"
 #include "store/waiting_rooms.hpp"
 
@@ -61,13 +60,13 @@ public:
 private:
     struct ticket;
 
-    [[nodiscard]] bool admit(const ticket& one) const;
-    void lead(std::unique_lock<std::mutex>& lock);
-    void pass_on();
+    [[nodiscard]] bool admit(const ticket& one) const SEMEL_REQUIRES(mutex_);
+    void lead() SEMEL_REQUIRES(mutex_);
+    void pass_on() SEMEL_REQUIRES(mutex_);
     void run();
 
     // Called by the thread that leads.
-    void take_batch();
+    void take_batch() SEMEL_REQUIRES(mutex_);
     void execute(std::span<ticket* const> batch);
     [[nodiscard]] result<void> ask(std::span<ticket* const> batch);
     [[nodiscard]] result<void> exchange(std::span<ticket* const> batch);
@@ -85,15 +84,14 @@ private:
     std::string requests_;
     std::vector<ticket*> batch_;
 
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    // Guarded by mutex_.
-    waiting_rooms rooms_;
-    std::deque<ticket*> queue_;
-    bool leading_ = false;
-    bool owes_ = false;
-    bool clearing_ = false;
-    bool stopping_ = false;
+    detail::mutex mutex_;
+    detail::condition changed_;
+    waiting_rooms rooms_ SEMEL_GUARDED_BY(mutex_);
+    std::deque<ticket*> queue_ SEMEL_GUARDED_BY(mutex_);
+    bool leading_ SEMEL_GUARDED_BY(mutex_) = false;
+    bool owes_ SEMEL_GUARDED_BY(mutex_) = false;
+    bool clearing_ SEMEL_GUARDED_BY(mutex_) = false;
+    bool stopping_ SEMEL_GUARDED_BY(mutex_) = false;
 
     std::thread thread_;
 };

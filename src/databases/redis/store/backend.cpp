@@ -4,6 +4,8 @@
 #include <charconv>
 #include <chrono>
 
+#include "semel/base/mutex.hpp"
+
 namespace semel::redis {
 
 namespace {
@@ -50,7 +52,7 @@ void backend::execute(std::span<job* const> batch) {
     if (counters_ != nullptr) {
         counters_->count_batch(batch.size());
     }
-    const std::lock_guard lock{on_->mutex};
+    const detail::guard lock{on_->mutex};
     try {
         run(batch, on_->it);
     } catch (...) {

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "databases/redis/client/link.hpp"
 #include "databases/redis/store/task.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 #include "semel/core/metrics.hpp"
 #include "semel/core/record_machine.hpp"
@@ -21,8 +21,8 @@ namespace semel::redis {
 struct shared_link {
     explicit shared_link(link_options options) : it(std::move(options)) {}
 
-    std::mutex mutex;
-    link it; // guarded by mutex
+    detail::mutex mutex;
+    link it SEMEL_GUARDED_BY(mutex);
 };
 
 class backend final : public batch_backend {

@@ -1,6 +1,5 @@
 #include "semel/databases/redis.hpp"
 
-#include <mutex>
 #include <utility>
 
 #include "databases/redis/client/errors.hpp"
@@ -10,6 +9,7 @@
 #include "databases/redis/store/backend.hpp"
 #include "databases/redis/store/record_codec.hpp"
 #include "databases/redis/store/search.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 #include "store/laned_store.hpp"
 
@@ -41,14 +41,14 @@ public:
     result<sweep_report> sweep(const sweep_request& request) override {
         if (auto home = check_home(); !home) return std::move(home).error();
         if (!request.now) return sweep_report{};
-        const std::lock_guard lock{sweeping_};
+        const detail::guard lock{sweeping_};
         return sweep_by_test_time(request);
     }
 
     result<std::vector<audit_entry>> audit(const record_id& id) override {
         if (auto home = check_home(); !home) return std::move(home).error();
         const std::string key = redis::audit_key(parts_->setting.prefix, hash_of(id), id);
-        const std::lock_guard lock{parts_->operators->mutex};
+        const detail::guard lock{parts_->operators->mutex};
         const auto got = parts_->operators->it.ask({"LRANGE", key, "0", "-1"});
         if (!got) return redis::once_open(got.error());
         std::vector<audit_entry> found;
@@ -62,7 +62,7 @@ public:
 
     result<record_page> search(const record_query& query) override {
         if (auto home = check_home(); !home) return std::move(home).error();
-        const std::lock_guard lock{sweeping_};
+        const detail::guard lock{sweeping_};
         return redis::search(
             {.on = *parts_->operators, .prefix = parts_->setting.prefix, .lookups = *sweeper_},
             query);
@@ -91,7 +91,8 @@ private:
         return made;
     }
 
-    result<sweep_report> sweep_by_test_time(const sweep_request& request) {
+    result<sweep_report> sweep_by_test_time(const sweep_request& request)
+        SEMEL_REQUIRES(sweeping_) {
         sweep_report report;
         std::string cursor = "0";
         do {
@@ -111,7 +112,7 @@ private:
         return report;
     }
 
-    result<bool> purge(const record_id& id, time_point now) {
+    result<bool> purge(const record_id& id, time_point now) SEMEL_REQUIRES(sweeping_) {
         job one{.id = id, .what = commands::purge{}, .now = now};
         job* const batch[]{&one};
         sweeper_->execute(batch);
@@ -120,8 +121,8 @@ private:
     }
 
     const std::unique_ptr<redis_parts> parts_;
-    std::mutex sweeping_;
-    const home_ptr<redis::backend> sweeper_; // guarded by sweeping_
+    detail::mutex sweeping_;
+    const home_ptr<redis::backend> sweeper_ SEMEL_GUARDED_BY(sweeping_);
 };
 
 result<std::unique_ptr<redis_parts>> make_parts(const redis_store_options& options) {
@@ -155,7 +156,7 @@ result<std::unique_ptr<store>> open_redis_store(const redis_store_options& optio
     auto parts = make_parts(options);
     if (!parts) return std::move(parts).error();
     {
-        const std::lock_guard lock{(*parts)->operators->mutex};
+        const detail::guard lock{(*parts)->operators->mutex};
         auto fit =
             redis::look_at_server((*parts)->operators->it, redis::server_use::records, options);
         if (!fit) return std::move(fit).error();

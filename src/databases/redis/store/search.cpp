@@ -6,6 +6,7 @@
 
 #include "databases/redis/client/errors.hpp"
 #include "databases/redis/client/keys.hpp"
+#include "semel/base/mutex.hpp"
 #include "store/search_cursor.hpp"
 
 namespace semel::redis {
@@ -145,7 +146,7 @@ private:
 
 result<scanned> scan(shared_link& on, std::string_view prefix, std::string_view cursor) {
     const std::string pattern = record_pattern(prefix);
-    const std::lock_guard lock{on.mutex};
+    const detail::guard lock{on.mutex};
     const auto got =
         on.it.ask({"SCAN", cursor, "MATCH", pattern, "COUNT", "1000", "TYPE", "string"});
     if (!got) return once_open(got.error());

@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include <map>
-#include <mutex>
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 
 namespace semel::sqlite {
@@ -15,16 +15,18 @@ namespace {
 using file_id = std::pair<dev_t, ino_t>;
 
 struct registry {
-    std::mutex mutex;
+    detail::mutex mutex;
     // How many connections have it open, by the generation of the process that opened them.
-    std::map<file_id, std::map<std::uint64_t, std::size_t>> open; // guarded by mutex
+    std::map<file_id, std::map<std::uint64_t, std::size_t>> open SEMEL_GUARDED_BY(mutex);
 };
 
 // Held while the process forks: a child must not find it held by a thread that it does not have.
 registry& all() {
     static registry* const made = new registry; // for connections that outlive static objects
-    static const int watched = pthread_atfork(
-        [] { all().mutex.lock(); }, [] { all().mutex.unlock(); }, [] { all().mutex.unlock(); });
+    // Locked in one function and unlocked in another, which the analysis cannot follow.
+    constexpr auto lock = []() SEMEL_UNCHECKED_LOCKS { all().mutex.lock(); };
+    constexpr auto unlock = []() SEMEL_UNCHECKED_LOCKS { all().mutex.unlock(); };
+    static const int watched = pthread_atfork(lock, unlock, unlock);
     SEMEL_ASSERT(watched == 0);
     return *made;
 }
@@ -39,13 +41,13 @@ std::optional<file_id> id_of(const std::string& path) {
 
 open_file::open_file(const std::string& path) : id_(id_of(path)) {
     if (!id_) return;
-    const std::lock_guard lock{all().mutex};
+    const detail::guard lock{all().mutex};
     ++all().open[*id_][fork_generation()];
 }
 
 open_file::~open_file() {
     if (!id_ || home_.left()) return;
-    const std::lock_guard lock{all().mutex};
+    const detail::guard lock{all().mutex};
     auto& counts = all().open[*id_];
     if (--counts[fork_generation()] == 0) counts.erase(fork_generation());
     if (counts.empty()) all().open.erase(*id_);
@@ -54,7 +56,7 @@ open_file::~open_file() {
 result<void> check_not_inherited(const std::string& path) {
     const auto id = id_of(path);
     if (!id) return {};
-    const std::lock_guard lock{all().mutex};
+    const detail::guard lock{all().mutex};
     const auto at = all().open.find(*id);
     if (at == all().open.end() || at->second.begin()->first == fork_generation()) return {};
     return failure{.code = errc::unsupported,

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "semel/base/mutex.hpp"
+
 namespace semel::sqlite {
 
 result<write_gate::pass> write_gate::enter(duration patience) {
-    std::unique_lock lock{mutex_};
+    detail::guard lock{mutex_};
     if (!taken_) {
         taken_ = true;
         return pass{*this};
@@ -22,7 +24,7 @@ result<write_gate::pass> write_gate::enter(duration patience) {
 }
 
 void write_gate::leave() {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     if (waiting_.empty()) {
         taken_ = false;
         return;

@@ -3,10 +3,9 @@
 // SQLite itself lets waiting connections poll, and a busy lane would starve the keeper's renewals.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 #include "semel/base/time.hpp"
 
@@ -34,16 +33,15 @@ public:
 
 private:
     struct waiter {
-        std::condition_variable turn;
+        detail::condition turn;
         bool admitted = false;
     };
 
     void leave();
 
-    std::mutex mutex_;
-    // Guarded by mutex_.
-    bool taken_ = false;
-    std::deque<waiter*> waiting_;
+    detail::mutex mutex_;
+    bool taken_ SEMEL_GUARDED_BY(mutex_) = false;
+    std::deque<waiter*> waiting_ SEMEL_GUARDED_BY(mutex_);
 };
 
 } // namespace semel::sqlite
