@@ -1,9 +1,9 @@
 // Calls under way, for a destructor that waits until they have ended. Thread-safe.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
+
+#include "semel/base/mutex.hpp"
 
 namespace semel::edge {
 
@@ -11,28 +11,27 @@ class open_calls {
 public:
     // Each call that has entered leaves later. False after close().
     bool enter() {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         ++count_;
         return !closed_;
     }
 
     void leave() {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (--count_ == 0) none_.notify_all();
     }
 
     void close() {
-        std::unique_lock lock{mutex_};
+        detail::guard lock{mutex_};
         closed_ = true;
-        none_.wait(lock, [this] { return count_ == 0; });
+        none_.wait(lock, [this]() SEMEL_REQUIRES(mutex_) { return count_ == 0; });
     }
 
 private:
-    std::mutex mutex_;
-    // Guarded by mutex_.
-    bool closed_ = false;
-    std::size_t count_ = 0;
-    std::condition_variable none_;
+    detail::mutex mutex_;
+    bool closed_ SEMEL_GUARDED_BY(mutex_) = false;
+    std::size_t count_ SEMEL_GUARDED_BY(mutex_) = 0;
+    detail::condition none_;
 };
 
 } // namespace semel::edge

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <utility>
 
+#include "semel/base/mutex.hpp"
 #include "semel/outbox/table.hpp"
 
 namespace semel::edge {
@@ -19,7 +19,7 @@ public:
     // What `question` returns for the table. Precondition: exists().
     template <class Question>
     auto ask(const Question& question) -> decltype(question(std::declval<outbox::table&>())) {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (!table_) {
             auto made = open_();
             if (!made) return std::move(made).error();
@@ -32,8 +32,8 @@ public:
 
 private:
     const outbox::table_opener open_;
-    std::mutex mutex_;
-    std::unique_ptr<outbox::table> table_; // guarded by mutex_
+    detail::mutex mutex_;
+    std::unique_ptr<outbox::table> table_ SEMEL_GUARDED_BY(mutex_);
 };
 
 } // namespace semel::edge
