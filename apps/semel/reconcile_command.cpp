@@ -43,7 +43,7 @@ void print(const reconcile_report& did, const reconcile_arguments& with) {
 void run(const reconcile_arguments& with) {
     signals asked{SIGTERM, SIGINT};
     const auto on = open_records(with.store);
-    const auto log = make_spdlog_logger(on->config.log.options);
+    const auto log = open_spdlog_logger(on->config.log.options);
     show_keys(on->config.log.keys);
     hash_keys_with(on->config.log.key_secret.text);
     alert_sender alerts{alert_target_of(on->config), log};

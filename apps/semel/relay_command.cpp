@@ -32,7 +32,7 @@ void say_end(const outbox::relay_metrics& did) {
 
 void run(const relay_arguments& with) {
     outbox::relay_options options = with.options;
-    options.log = make_spdlog_logger();
+    options.log = open_spdlog_logger();
     const std::vector<outbox_place> places = outboxes_of(with.store);
     std::vector<outbox::table_opener> tables;
     for (const outbox_place& one : places) {
@@ -44,7 +44,7 @@ void run(const relay_arguments& with) {
     const std::string sink = given_sink("--sink", with.sink);
     const auto sinks = [&] { return outbox::open_sink(sink, {.log = options.log}); };
     if (options.until == outbox::relay_until::empty) {
-        const auto running = opened(outbox::relay::start(tables, sinks, options));
+        const auto running = opened(outbox::open_relay(tables, sinks, options));
         running->wait();
         return say_end(running->metrics());
     }

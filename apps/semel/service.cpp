@@ -16,8 +16,8 @@
 namespace semel::app {
 service::service(config::config with)
     : config_(std::move(with)),
-      log_(make_spdlog_logger(config_.log.options)),
-      timers_(make_system_runtime()),
+      log_(open_spdlog_logger(config_.log.options)),
+      timers_(open_system_runtime()),
       tokens_(std::make_shared<config::live_tokens>()),
       security_(log_),
       mismatches_(std::make_shared<edge::mismatch_log>()) {

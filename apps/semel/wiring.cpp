@@ -51,23 +51,23 @@ operation_policy default_policy_of(const config::config& from) {
 
 result<std::unique_ptr<store>> open_store(const config::store_section& with, store_meters& meters,
                                           open_mode mode) {
-    open_options options = with.options;
+    store_options options = with.options;
     options.counters = &meters.driver;
     options.mode = mode;
     auto made = open_store(store_url_of(with), options);
     if (!made) return made;
-    std::unique_ptr<store> all = metered(*std::move(made), meters.commands);
+    std::unique_ptr<store> all = open_metered_store(*std::move(made), meters.commands);
     if (!with.encryption.keys.empty()) {
-        encryption_options sealing = with.encryption;
+        encrypted_store_options sealing = with.encryption;
         sealing.counters = &meters.encryption;
-        auto sealed = encrypted(std::move(all), std::move(sealing));
+        auto sealed = open_encrypted_store(std::move(all), std::move(sealing));
         if (!sealed) return sealed;
         all = *std::move(sealed);
     }
     if (with.cache.bytes_max == 0) return all;
-    cache_options caching = with.cache;
+    cached_store_options caching = with.cache;
     caching.counters = &meters.cache;
-    return cached(std::move(all), std::move(caching));
+    return open_cached_store(std::move(all), std::move(caching));
 }
 
 http::tenant_source tenants_of(const config::tenants_section& from,
