@@ -165,7 +165,7 @@ result<std::unique_ptr<relay>> open_relay(std::vector<table_opener> tables,
                                           const sink_opener& sinks, relay_options options) {
     if (tables.empty()) return refused("no table");
     if (auto sound = check(options); !sound) return std::move(sound).error();
-    auto made = std::make_unique<state>(std::move(options));
+    auto made = std::make_unique<relay::state>(std::move(options));
     if (auto opened = made->open(tables, sinks); !opened) return std::move(opened).error();
     made->begin();
     return std::unique_ptr<relay>{new relay{std::move(made)}};
