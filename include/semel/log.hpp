@@ -48,12 +48,15 @@ private:
     alternatives value_;
 };
 
+// One named value of a line.
 struct log_field {
     std::string_view name;
     log_value value;
 };
 
-// Thread-safe, and never throws: a full disk must not stop the work.
+// Where semel writes its lines. Implement it to send them to a log of your own. Thread-safe, and
+// never throws: a full disk must not stop the work. A shared_ptr holds it, because attempts that go
+// on after the engine's destruction may still write.
 class logger {
 public:
     logger() = default;

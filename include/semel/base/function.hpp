@@ -14,7 +14,10 @@ namespace semel {
 
 template <class Signature> class unique_function;
 
-// Not thread-safe. Calling an empty one is a broken invariant.
+// Owns one callable of any type with this signature, and needs no heap memory for a callable of up
+// to 56 bytes whose move cannot throw. Move-only, so that it can own what cannot be copied, such as
+// a promise. Use one object from one thread at a time. Calling an empty one is a broken invariant.
+// The callable's exceptions go to the caller; moving never throws.
 template <class R, class... Args> class unique_function<R(Args...)> {
 public:
     unique_function() = default;
@@ -42,6 +45,7 @@ public:
     }
     ~unique_function() { reset(); }
 
+    // False: default-constructed, or moved from.
     explicit operator bool() const noexcept { return kind_ != nullptr; }
 
     R operator()(Args... args) {

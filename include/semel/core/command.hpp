@@ -16,7 +16,8 @@ namespace semel {
 
 namespace commands {
 
-// Claim the record for one attempt.
+// Claims the record for one attempt. Answers: started, or why no attempt may start now: replay,
+// in_progress, mismatch, failed, in_doubt. Only started writes.
 struct begin {
     std::optional<fingerprint> content = {}; // none: not compared
     owner_id owner = {};
@@ -26,6 +27,8 @@ struct begin {
     std::string attributes = {};
 };
 
+// The attempt has succeeded: stores its result, which answers repeats until `retention` is over.
+// Answers: stored (also if the same attempt has completed before), fenced_off.
 struct complete {
     claim by = {};
     stored_result result = {};
@@ -34,6 +37,8 @@ struct complete {
 
 enum class failure_kind : std::uint8_t { retryable, final };
 
+// The attempt has failed. A retryable failure lets the same request run again after `retry_after`;
+// a final one answers its repeats. Answers: stored, fenced_off.
 struct fail {
     claim by = {};
     failure_kind kind = failure_kind::retryable;
@@ -42,7 +47,7 @@ struct fail {
     duration retention = {};
 };
 
-// The work did nothing: forget the attempt.
+// The work did nothing that counts: forgets the attempt. Answers: stored, fenced_off.
 struct release {
     claim by = {};
     // For an attempt that was never run: the record that its begin has replaced (see
@@ -51,28 +56,38 @@ struct release {
     std::shared_ptr<const record> replaced = {};
 };
 
-// The work's outcome is unknown: let the policy decide at once instead of after the lease.
+// The work's outcome is unknown: lets the policy decide at once instead of after the lease.
+// Answers: stored, fenced_off.
 struct abandon {
     claim by = {};
 };
 
+// Prolongs the lease of a running attempt, from now. Answers: renewed, not_renewed (past
+// processing_max), fenced_off.
 struct renew {
     claim by = {};
     duration lease = {};
 };
 
+// Keeps the result of a named step with a running record. The first data under a name stays.
+// Answers: stored, over_limit, fenced_off.
 struct checkpoint {
     claim by = {};
     semel::checkpoint step = {};
 };
 
 // A reconciler's or an operator's decision about a lapsed record, or a correction of such a
-// decision: each draws a fence of its own, so the fence says which one is meant. Audited.
+// decision: each draws a fence of its own, so the fence says which one is meant. Audited. Answers:
+// resolved with the new fence, in_progress before the record has lapsed, fenced_off if another
+// attempt or verdict came first.
 struct resolve {
+    // The effect took place: repeats get this result.
     struct committed {
         sealed_result result = {};
     };
+    // It did not, and will not: the next repeat runs the work.
     struct not_executed {};
+    // It did not, and repeats get this error.
     struct failed {
         std::string error = {};
     };
@@ -84,17 +99,17 @@ struct resolve {
     std::string reason = {};
 };
 
-// An operator removes the record, whatever its state. Audited.
+// An operator removes the record, whatever its state. Audited. Answers: removed, kept.
 struct remove {
     std::string actor = {};
     std::string reason = {};
 };
 
 // The sweeper removes the record if it has expired, or if its client has not come back within
-// processing_max and the next caller would run the work anyway.
+// processing_max and the next caller would run the work anyway. Answers: removed, kept.
 struct purge {};
 
-// Read only.
+// Reads the record and changes nothing. Answer: found.
 struct lookup {};
 
 } // namespace commands
@@ -108,8 +123,11 @@ using command =
 
 namespace answers {
 
+// Why an attempt may start: there was no record, its work failed in a way that may be retried, its
+// lease has lapsed, or the begin overwrites.
 enum class start_kind : std::uint8_t { first, retried, taken_over, overwritten };
 
+// The attempt may run the work until lease_until, and proves itself with `by` from here on.
 struct started {
     claim by = {};
     start_kind kind = start_kind::first;
@@ -121,6 +139,7 @@ struct started {
     std::shared_ptr<const record> replaced = {};
 };
 
+// The request was executed before: its result, and the fence of the attempt that made it.
 struct replay {
     stored_result result = {};
     std::uint64_t fence = 0;
@@ -135,10 +154,12 @@ struct in_progress {
     std::uint32_t attempt = 0;
 };
 
+// The key belongs to a request with this fingerprint.
 struct mismatch {
     fingerprint stored;
 };
 
+// The request has failed, and may not run again under this record.
 struct failed {
     record_state state = record_state::failed_final; // retryable: the attempts are used up
     std::string error = {};
@@ -157,6 +178,7 @@ struct stored {
     time_point expires_at = {};
 };
 
+// The lease is longer now.
 struct renewed {
     time_point lease_until = {};
 };
@@ -173,15 +195,18 @@ struct fenced_off {
     std::optional<record> current = {};
 };
 
+// The verdict is stored, and this is its fence.
 struct resolved {
     std::uint64_t fence = 0;
 };
 
+// The record was there, and is gone.
 struct removed {};
 
 // remove, purge: there is no record, or it must not be removed.
 struct kept {};
 
+// The record as it is, or none.
 struct found {
     std::optional<record> current = {};
 };

@@ -38,6 +38,7 @@ private:
     std::atomic<std::uint64_t> value_;
 };
 
+// How long calls took, at one moment. A plain value.
 struct latency_snapshot {
     // Bucket i counts what took less than 2^i ns and no less than 2^(i-1); the last one the rest.
     static constexpr std::size_t bucket_count = 42;
@@ -50,6 +51,7 @@ struct latency_snapshot {
     [[nodiscard]] std::chrono::nanoseconds quantile(double share) const;
 };
 
+// Counts durations in buckets of powers of two. Thread-safe, lock-free, and of a fixed size.
 class latency_histogram {
 public:
     // A negative time counts as zero.
@@ -70,6 +72,7 @@ inline constexpr std::size_t failure_codes = static_cast<std::size_t>(errc::inte
 [[nodiscard]] std::string_view command_name(std::size_t index);
 [[nodiscard]] std::string_view answer_name(std::size_t index);
 
+// What came of one kind of command, at one moment.
 struct command_snapshot {
     std::uint64_t calls = 0;
     std::uint64_t in_flight = 0;
@@ -79,6 +82,7 @@ struct command_snapshot {
     latency_snapshot latency = {};
 };
 
+// What a metered store has counted since it was made.
 struct store_snapshot {
     std::array<command_snapshot, command_kinds> commands = {}; // by command::index()
     std::uint64_t sweeps = 0;

@@ -45,11 +45,12 @@ struct claim {
     friend bool operator==(const claim&, const claim&) = default;
 };
 
+// The numbers are stored: they never change.
 enum class record_state : std::uint8_t {
-    processing = 0,
-    succeeded = 1,
-    failed_retryable = 2,
-    failed_final = 3,
+    processing = 0,       // an attempt runs, or its lease has lapsed
+    succeeded = 1,        // has a result, which answers repeats
+    failed_retryable = 2, // the same request may run again
+    failed_final = 3,     // has an error, which answers repeats
 };
 
 [[nodiscard]] std::string_view name(record_state state);
@@ -60,6 +61,7 @@ enum class result_kind : std::uint8_t {
     tombstone = 2, // the effect took place, the body was not kept (too large, or not encodable)
 };
 
+// The answer of work as a store keeps it: bytes, what they are, and a checksum.
 struct stored_result {
     result_kind kind = result_kind::value;
     std::string body = {};
@@ -97,6 +99,9 @@ struct checkpoint {
     friend bool operator==(const checkpoint&, const checkpoint&) = default;
 };
 
+// What a store keeps about one record id. Which fields count depends on the state, as the comments
+// say; the others are empty. `apply` (record_machine.hpp) makes and changes records, other code
+// reads them.
 struct record {
     record_state state = record_state::processing;
     record_policy policy = {};

@@ -28,6 +28,8 @@ struct overrides {
     std::string attributes = {}; // small JSON of the domain's own, kept with the record
 };
 
+// One request that is to take effect once. Tenant, operation and key are its identity: bytes, not
+// trimmed and compared with case. The engine refuses names that are empty or over a limit.
 struct request {
     std::string tenant = {};
     std::string operation = {};
@@ -89,6 +91,8 @@ public:
 private:
     outcome_kind kind_;
 };
+// One class for each kind of outcome that has no value, for callers who prefer exceptions. They
+// have the message of the outcome and no state of their own.
 struct mismatch_error : outcome_error {
     using outcome_error::outcome_error;
 };
@@ -115,7 +119,9 @@ struct tombstone_error : outcome_error {
 // Rethrows the work's own exception if there is one, else throws the error of that kind.
 [[noreturn]] void throw_outcome(const raw_outcome& raw);
 
-// Move-only T and void are fine. `outcome<void>` holds `nothing`.
+// What came of one request: its value, if there is one, and how the engine came by it. A plain
+// value that owns all it shows; use one object from one thread at a time. T may be move-only, or
+// void: `outcome<void>` holds `nothing`.
 template <class T> class [[nodiscard]] outcome {
 public:
     using value_type = std::conditional_t<std::is_void_v<T>, nothing, T>;
@@ -132,6 +138,7 @@ public:
     [[nodiscard]] bool rejected() const noexcept {
         return (executed() || replayed()) && raw_.result.kind == result_kind::rejection;
     }
+    // False for all kinds but executed and replayed, and for a result that was not kept.
     [[nodiscard]] bool has_value() const noexcept { return value_.has_value(); }
 
     // Throws the error of `kind()` if there is no value: mismatch_error, in_progress_error …
@@ -139,11 +146,16 @@ public:
     const value_type& value() const& { return check(), *value_; }
     value_type&& value() && { return check(), *std::move(value_); }
 
+    // What the work gave to set_result_ref(), also if a repeat asks. Empty: nothing.
     [[nodiscard]] const std::string& result_ref() const noexcept { return raw_.result.ref; }
+    // Of `failed`: the stored text.
     [[nodiscard]] const std::string& error() const noexcept { return raw_.error; }
+    // Of `in_progress` and `failed`: when it makes sense to ask again, from now.
     [[nodiscard]] duration retry_after() const noexcept { return raw_.retry_after; }
+    // The attempt that made the answer, or that is running.
     [[nodiscard]] std::uint64_t fence() const noexcept { return raw_.by.fence; }
     [[nodiscard]] std::uint32_t attempt() const noexcept { return raw_.attempt; }
+    // Of `unavailable` and `unconfirmed`: what failed, and whether it may have been applied.
     [[nodiscard]] const std::optional<failure>& why() const noexcept { return raw_.why; }
     [[nodiscard]] const raw_outcome& raw() const noexcept { return raw_; }
 

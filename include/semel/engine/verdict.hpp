@@ -65,6 +65,7 @@ public:
     verdict(verdict<nothing> it) : verdict<nothing>(std::move(it)) {}
 };
 
+// The answer of the work. Returning the plain value means the same.
 template <class T> verdict<T> accept(T value) {
     return typename verdict<T>::accepted{std::move(value)};
 }
@@ -80,10 +81,12 @@ inline verdict<nothing> reject() {
     return verdict<nothing>::rejected{};
 }
 
+// The work did nothing that counts. The record keeps `error`; a repeat may run after `delay`.
 inline retry_later_verdict retry_later(std::string error, duration delay = {}) {
     return {.error = std::move(error), .delay = delay};
 }
 
+// The work does not know whether its effect took place. The policy decides what a repeat does.
 inline unknown_verdict unknown() {
     return {};
 }
@@ -112,6 +115,7 @@ using work_end = std::variant<answered_end, retry_later_verdict, unknown_verdict
 
 template <class T> struct codec;
 
+// Bytes as they are. Never fails.
 template <> struct codec<std::string> {
     static constexpr std::string_view type = "text/plain";
     static std::string encode(const std::string& value) { return value; }
@@ -131,6 +135,7 @@ template <> struct codec<bytes> {
     }
 };
 
+// Types that the engine can store as results.
 template <class T>
 concept has_codec = requires(const T& value, std::string_view from) {
     { codec<T>::encode(value) } -> std::convertible_to<std::string>;
