@@ -42,10 +42,10 @@ struct server_section {
 struct store_section {
     secret url = {.written = "sqlite:semel.db", .text = "sqlite:semel.db"};
     secret front = {}; // empty: none
-    open_options options = {};
-    cache_options cache = {.bytes_max = 0}; // none
-    std::vector<std::string> keys = {};     // as written: "id file:/path"
-    encryption_options encryption = {};
+    store_options options = {};
+    cached_store_options cache = {.bytes_max = 0}; // none
+    std::vector<std::string> keys = {};            // as written: "id file:/path"
+    encrypted_store_options encryption = {};
 };
 
 enum class tenant_kind : std::uint8_t { none, single, header, tokens };
@@ -83,7 +83,7 @@ struct console_section {
 };
 
 struct log_section {
-    log_options options = {};
+    spdlog_logger_options options = {};
     keys_in_logs keys = keys_in_logs::hashed;
     secret key_secret = {}; // empty: none
 };

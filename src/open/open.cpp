@@ -118,7 +118,7 @@ const driver* driver_named(std::string_view scheme) {
 
 } // namespace
 
-opened open(std::string_view url, const store_options& options) {
+opened open_store(std::string_view url, const store_options& options) {
     const auto parsed = net::parse_url(url);
     if (!parsed) return parsed.error();
     const driver* const by = driver_named(parsed->scheme);

@@ -24,8 +24,8 @@ std::optional<http::grant> grant_of(const fingerprint& hash) {
 } // namespace
 
 int main() {
-    const auto timers = make_system_runtime();
-    const auto records = make_memory_store();
+    const auto timers = open_system_runtime();
+    const auto records = open_memory_store();
     const support::dead_letters outbox{3, R"({"text":"<img src=x onerror=a>"})"};
     console_options with{.grant_of_hash = grant_of, .store = "memory", .outbox = outbox.opener()};
     with.grant_of = [](std::string_view token) { return grant_of(fingerprint::raw(token)); };

@@ -33,7 +33,7 @@ TEST(TieredTarget, MissesWhatIsNotThere) {
 }
 
 TEST(TieredTarget, OnlyRedisCanBeTheFront) {
-    const auto got = open("tiered:?front=memory:&truth=memory:");
+    const auto got = open_store("tiered:?front=memory:&truth=memory:");
 
     ASSERT_FALSE(got);
     EXPECT_THAT(got.error().detail, HasSubstr("must be redis://"));
