@@ -247,7 +247,7 @@ private:
         return options_.clock ? options_.clock() : local_clock::now();
     }
 
-    const home_process home_;
+    const home_process home_ = {};
     const cached_store_options options_;
     std::vector<cached_shard> shards_;
     const cached_limits limits_;

@@ -60,7 +60,7 @@ private:
     detail::mutex mutex_;
     detail::condition none_;
     std::size_t count_ SEMEL_GUARDED_BY(mutex_) = 0;
-    const home_process home_;
+    const home_process home_ = {};
 };
 
 std::uint64_t random_word() {
@@ -240,7 +240,7 @@ private:
         return options_.clock ? options_.clock() : local_clock::now();
     }
 
-    const home_process home_;
+    const home_process home_ = {};
     const tiered_store_options options_;
     borrowed_clock clock_;
     std::atomic<std::uint64_t> tokens_ = random_word();

@@ -91,7 +91,7 @@ template <class F, class... Args> auto wrapped(F&& make, Args&&... args) {
     using made = std::remove_cvref_t<std::invoke_result_t<F, Args...>>;
     if constexpr (std::is_void_v<made>) {
         std::invoke(std::forward<F>(make), std::forward<Args>(args)...);
-        return result<void>{};
+        return result<made>{};
     } else {
         return result<made>{std::invoke(std::forward<F>(make), std::forward<Args>(args)...)};
     }

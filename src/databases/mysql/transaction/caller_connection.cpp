@@ -224,7 +224,8 @@ result<std::uint64_t> caller_connection::send(const std::string& text, commit wi
         if (one == nullptr && (mysql_field_count(it_) != 0 || mysql_errno(it_) != 0)) {
             return failed(with);
         }
-        if (one != nullptr) to.emplace_back(one);
+        // It has an owner before the vector grows, which may fail.
+        if (one != nullptr) to.push_back(rows{one});
         // Asking for the next result forgets it, also where there is none.
         affected = mysql_affected_rows(it_);
         const int next = mysql_next_result(it_);
