@@ -38,6 +38,9 @@ inline mysql_store_options options_at(int port) {
 inline database_client client_at(int port) {
     return database_client{port};
 }
+inline std::string as_text(const std::string& column) {
+    return column;
+}
 // How else work may end its transaction and begin another.
 inline const std::initializer_list<const char*> further_tricks{"COMMIT AND CHAIN",
                                                                "ROLLBACK AND CHAIN"};

@@ -44,8 +44,8 @@ TEST_F(SqlTransaction, RejectionReferenceAndAttributesAreKept) {
     EXPECT_TRUE(second.replayed());
     EXPECT_TRUE(second.rejected());
     EXPECT_EQ(second.value(), "no");
-    EXPECT_EQ(sql("SELECT count(*) FROM " + record_table() +
-                  " WHERE result_ref = 'pay_1' AND attributes = '{\"shop\": 1}'"),
+    EXPECT_EQ(sql("SELECT count(*) FROM " + record_table() + " WHERE " + as_text("result_ref") +
+                  " = 'pay_1' AND " + as_text("attributes") + " = '{\"shop\": 1}'"),
               "1");
 }
 

@@ -75,6 +75,10 @@ using database_engine = engine;
 inline bool is_in_transaction(database_client& client) {
     return sqlite3_get_autocommit(client.native()) == 0;
 }
+// Records keep bytes.
+inline std::string as_text(const std::string& column) {
+    return "CAST(" + column + " AS TEXT)";
+}
 // How else work may end its transaction and begin another.
 inline const std::initializer_list<const char*> further_tricks{
     "ROLLBACK; BEGIN IMMEDIATE", "COMMIT; BEGIN IMMEDIATE",
