@@ -41,6 +41,17 @@ inline database_client client_at(int port) {
 inline std::string as_text(const std::string& column) {
     return column;
 }
+using database_pool = mysql_pool;
+using database_pool_options = mysql_pool_options;
+using pooled_connection = st_mysql*;
+inline constexpr bool pools_hand_over = false;
+inline void execute_on(st_mysql* on, const std::string& text) {
+    if (mysql_query(on, text.c_str()) != 0) throw std::runtime_error{mysql_error(on)};
+}
+// At the server, while nothing is asked on it.
+inline void disconnect(database_client& client) {
+    database_client{}.sql("KILL " + std::to_string(mysql_thread_id(client.native())));
+}
 // How else work may end its transaction and begin another.
 inline const std::initializer_list<const char*> further_tricks{"COMMIT AND CHAIN",
                                                                "ROLLBACK AND CHAIN"};

@@ -45,6 +45,21 @@ inline database_client client_at(int port) {
 inline std::string as_text(const std::string& column) {
     return column;
 }
+using database_pool = postgres_pool;
+using database_pool_options = postgres_pool_options;
+using pooled_connection = postgres_connection&;
+inline constexpr bool pools_hand_over = true;
+inline void execute_on(postgres_connection& on, const std::string& text) {
+    PGresult* const got = PQexec(on.native(), text.c_str());
+    const bool fine = PQresultStatus(got) == PGRES_COMMAND_OK;
+    PQclear(got);
+    if (!fine) throw std::runtime_error{PQerrorMessage(on.native())};
+}
+// At the server, while nothing is asked on it.
+inline void disconnect(database_client& client) {
+    database_client{}.sql("SELECT pg_terminate_backend(" +
+                          std::to_string(PQbackendPID(client.native())) + ", 5000)");
+}
 // How else work may end its transaction and begin another.
 inline const std::initializer_list<const char*> further_tricks{"COMMIT AND CHAIN",
                                                                "ROLLBACK AND CHAIN"};

@@ -11,7 +11,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "semel/databases/mysql.hpp"
 #include "semel/transaction.hpp"
@@ -64,6 +68,59 @@ public:
     static constexpr bool suspends = false;
 
     explicit mysql_transaction(st_mysql* connection, mysql_transaction_options options = {});
+};
+
+// ---- a few connections for many callers ---------------------------------------------------------
+
+namespace sql {
+class pool;
+}
+
+struct mysql_pool_options {
+    mysql_transaction_options transaction = {};
+    // How long a caller waits for a connection: then errc::timed_out.
+    duration wait_max = std::chrono::seconds{10};
+    // How many callers may wait for a connection. One more is refused at once: errc::overloaded.
+    std::size_t waiting_max = 10'000;
+    // The pool reconnects a lost connection (mariadb_reconnect) when a caller needs it, within
+    // doubt_wait. What was set in its session is gone then. The pool calls this function with the
+    // connection, so that it can set it again.
+    std::function<void(st_mysql*)> on_reconnect = {};
+};
+
+// One call's way through the pool, made by mysql_pool::transaction(). A pool has no transaction
+// that a call could join.
+class mysql_pool_transaction : public transaction {
+public:
+    using connection_type = st_mysql*; // what the work may take
+    static constexpr bool suspends = false;
+    static constexpr bool joins = false;
+
+private:
+    friend class mysql_pool;
+    explicit mysql_pool_transaction(std::shared_ptr<sql::pool> in);
+};
+
+// Connections that callers on several threads share: each transaction runs on a connection that is
+// free. Thread-safe. Keep the connections longer than the pool, and use them for nothing else
+// meanwhile. Keep the pool longer than its calls.
+//
+// Callers get a connection in the order in which they ask. A caller that has had a connection and
+// needs one again (to repeat its transaction, to keep a final failure, to find out what became of a
+// COMMIT) goes first.
+class mysql_pool {
+public:
+    // Throws std::invalid_argument if `connections` is empty.
+    explicit mysql_pool(const std::vector<st_mysql*>& connections,
+                        const mysql_pool_options& options = {});
+
+    // For one call: `engine.transact<order>(pool.transaction(), request, work)`.
+    [[nodiscard]] mysql_pool_transaction transaction();
+
+    [[nodiscard]] pool_counts count() const;
+
+private:
+    std::shared_ptr<sql::pool> in_; // shared with the calls that are under way
 };
 
 } // namespace semel

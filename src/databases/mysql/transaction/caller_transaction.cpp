@@ -36,14 +36,18 @@ void add_policy(row_buffer& to, const record_policy& from) {
 
 result<void> caller_transaction::check_usable() {
     if (!valid_prefix(options_.table_prefix)) {
-        return refused(errc::invalid_argument,
-                       "'" + options_.table_prefix + "' is not a table prefix");
+        return says.no_prefix(options_.table_prefix);
     }
     if (!on_.idle()) {
         return refused(errc::invalid_argument,
                        "the result of a query is not fetched yet on this connection");
     }
     return {};
+}
+
+void caller_transaction::keep_connected(std::function<void(st_mysql*)> on_reconnect) {
+    keeps_connected_ = true;
+    on_reconnect_ = std::move(on_reconnect);
 }
 
 result<void> caller_transaction::begin(on_locked locked) {
@@ -54,16 +58,13 @@ result<void> caller_transaction::begin(on_locked locked) {
     if (auto usable = check_usable(); !usable) return usable;
     // Also where the work of a transact() has ended its transaction.
     if (on_.in_transaction() || open_) {
-        return refused(errc::invalid_argument, "the connection is in a transaction already; end "
-                                               "it, or use execute_in");
+        return says.in_transaction();
     }
     autocommits_ = on_.autocommits();
     on_.forget_deadlock();
-    owner_ = owner::us;
-    begun_ = false;
+    held_.begin();
     locked_ = locked;
     database_.reset();
-    held_.clear();
     own_claim_.reset();
     unsent_.reset();
     return {};
@@ -74,29 +75,26 @@ result<void> caller_transaction::join() {
     if (auto usable = check_usable(); !usable) return usable;
     // Without autocommit every statement is in a transaction.
     if (!on_.in_transaction() && on_.autocommits()) {
-        return refused(errc::invalid_argument,
-                       "the connection is in no transaction; begin one, or use transact");
+        return says.in_no_transaction();
     }
-    // Within the work of a transact() of our own it stays ours.
-    if (owner_ != owner::us) owner_ = owner::caller;
-    begun_ = true;
+    held_.join();
     return {};
 }
 
 // Only to learn what became of a COMMIT: the server may be on its way up again.
 result<void> caller_transaction::reconnect() {
-    if (!in_doubt_) {
-        return refused(errc::unavailable, "the connection is lost; make it anew");
+    if (!in_doubt_ && !keeps_connected_) {
+        return refused(errc::unavailable, "the connection is lost; replace it");
     }
     const local_time deadline = local_clock::now() + options_.doubt_wait;
     while (!on_.reconnect(deadline)) {
         if (local_clock::now() >= deadline) {
-            return refused(errc::unavailable, "the connection was lost during COMMIT and could not "
-                                              "be made anew");
+            return refused(errc::unavailable, "the connection was lost, and a new one failed");
         }
         std::this_thread::sleep_for(reconnect_pause);
     }
     in_doubt_ = false;
+    if (on_reconnect_) on_reconnect_(handle_);
     if (database_) on_.use(*database_);
     if (autocommits_) return {};
     auto as_before = on_.run({{"SET autocommit=0"}});
@@ -107,14 +105,14 @@ result<void> caller_transaction::reconnect() {
 // ---- the record ---------------------------------------------------------------------------------
 
 result<locked_record> caller_transaction::lock(const record_id& id) {
-    if (owner_ == owner::nobody) return broken("the transaction is over");
+    if (held_.now() == sql::phase::none) return says.over();
     if (auto fits = check_size(id); !fits) return std::move(fits).error();
-    const bool outermost = !begun_;
+    const bool outermost = held_.now() == sql::phase::begun;
     const held_key key{.id = id,
                        .inner = outermost ? own_savepoint : new_savepoint(),
                        .outer = new_savepoint(),
                        .outermost = outermost};
-    begun_ = true;
+    held_.sent();
     if (outermost) open_ = true;
     const local_time deadline = local_clock::now() + options_.lock_wait;
     while (true) {
@@ -162,7 +160,7 @@ result<locked_record> caller_transaction::enter(held_key key) {
         database_ = key.database;
         if (claimed) own_claim_ = key;
     }
-    held_.push_back(std::move(key));
+    held_.add(std::move(key));
     return to;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "databases/mysql/transaction/transaction_texts.hpp"
 #include "semel/base/result.hpp"
 #include "semel/databases/mysql/transaction.hpp"
+#include "sql/held_keys.hpp"
 #include "transaction/transaction_port.hpp"
 
 namespace semel::mysql {
@@ -33,6 +35,11 @@ public:
     caller_transaction& operator=(const caller_transaction&) = delete;
     ~caller_transaction() = default;
 
+    // From now on the beginning of a transaction reconnects a lost connection, and then calls
+    // `on_reconnect` with it (unless the function is empty).
+    void keep_connected(std::function<void(st_mysql*)> on_reconnect);
+    [[nodiscard]] bool lost() const { return on_.lost(); }
+
     result<void> begin(on_locked locked);
     result<void> join();
     result<locked_record> lock(const record_id& id);
@@ -46,8 +53,6 @@ public:
     [[nodiscard]] std::string_view tables() const { return options_.table_prefix; }
 
 private:
-    enum class owner { nobody, us, caller };
-
     // What the row of a new key is inserted with, and what its record is expected to have.
     struct terms {
         duration lease = {};
@@ -105,7 +110,6 @@ private:
 
     [[nodiscard]] std::vector<statement> write(const held_key& key, const record& after) const;
     [[nodiscard]] failure explain(failure why) const; // of what was run last
-    [[nodiscard]] std::optional<held_key> take_held(const record_id& id);
     void undo(const held_key& key);
     result<void> end(const std::optional<finished_key>& last);
     [[nodiscard]] static terms terms_of(const record& it);
@@ -120,15 +124,15 @@ private:
     const transaction_texts texts_;
     caller_connection on_;
     own_statements own_;
+    bool keeps_connected_ = false;
+    std::function<void(st_mysql*)> on_reconnect_;
     bool in_doubt_ = false;   // the last COMMIT was not answered
     bool autocommits_ = true; // outside of our own transactions
-    owner owner_ = owner::nobody;
-    bool begun_ = false; // BEGIN has been sent; it waits for the first lock
-    bool open_ = false;  // our own transaction, or what it has changed of the session
+    bool open_ = false;       // our own transaction, or what it has changed of the session
     on_locked locked_ = on_locked::wait;
     bool expects_new_ = true; // the last key was
     terms expected_;          // of the last record
-    std::vector<held_key> held_;
+    sql::held_keys<held_key> held_;
     std::optional<held_key> own_claim_; // its row was inserted by the transaction that is open
     std::optional<finished_key> unsent_;
     // The default one when the last transaction of our own has looked; none: it has not.

@@ -31,30 +31,20 @@ failure caller_transaction::explain(failure why) const {
     return why;
 }
 
-// With all that was locked after it: calls nest.
-std::optional<caller_transaction::held_key> caller_transaction::take_held(const record_id& id) {
-    const auto at = std::find_if(held_.rbegin(), held_.rend(),
-                                 [&](const held_key& one) { return one.id == id; });
-    if (at == held_.rend()) return std::nullopt;
-    held_key key = std::move(*at);
-    held_.erase(std::next(at).base(), held_.end());
-    return key;
-}
-
 // A transaction that goes on would commit the row of a key without a record.
 void caller_transaction::leave(const record_id& id) {
-    const auto key = take_held(id);
+    const auto key = held_.take(id);
     if (!key || key->outermost || !key->claimed || home_.left() || !on_.idle()) return;
     static_cast<void>(on_.run({{texts_.remove_claim(key->id, *key->version)}}));
 }
 
 result<void> caller_transaction::save(const record_id& id, const record& after, std::uint64_t) {
-    auto key = take_held(id);
-    if (!key) return broken("the record was not locked in this transaction");
+    auto key = held_.take(id);
+    if (!key) return says.not_locked();
     if (!on_.idle()) return broken("the work has left the result of a query behind");
     if (after.state == record_state::succeeded && after.attempts == 1) expected_ = terms_of(after);
     // Our own COMMIT follows at once and takes it along; what a caller commits must be there now.
-    if (owner_ == owner::us && key->outermost) {
+    if (held_.goes_with_commit(*key)) {
         unsent_ = finished_key{.key = *std::move(key), .after = after};
         return {};
     }
@@ -82,10 +72,9 @@ result<void> caller_transaction::commit() {
     auto done = end(last);
     in_doubt_ = !done && done.error().possible == effect::unknown;
     if (!done) return explain(std::move(done).error());
-    held_.clear();
     own_claim_.reset();
     open_ = false;
-    owner_ = owner::nobody;
+    held_.end();
     return {};
 }
 
@@ -151,9 +140,8 @@ void caller_transaction::return_to_database(rows& now) {
 
 void caller_transaction::rollback() {
     const auto claimed = std::exchange(own_claim_, std::nullopt);
-    held_.clear();
     unsent_.reset();
-    owner_ = owner::nobody;
+    held_.end();
     if (!on_.lost()) on_.clear();
     if (!on_.lost() && (open_ || on_.in_transaction())) {
         std::vector<statement> all{{"ROLLBACK AND NO CHAIN NO RELEASE"}};
@@ -182,11 +170,10 @@ void caller_transaction::remove_left_claim(const held_key& key) {
 
 void caller_transaction::abandon() noexcept {
     if (open_ || on_.in_transaction()) on_.close();
-    held_.clear();
     own_claim_.reset();
     unsent_.reset();
     open_ = false;
-    owner_ = owner::nobody;
+    held_.end();
 }
 
 } // namespace semel::mysql

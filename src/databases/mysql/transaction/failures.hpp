@@ -5,15 +5,17 @@
 #include <utility>
 
 #include "semel/base/result.hpp"
+#include "sql/held_keys.hpp"
 
 namespace semel::mysql {
 
-inline failure refused(errc code, std::string detail) {
-    return {.code = code, .possible = effect::none, .detail = "mysql: " + std::move(detail)};
-}
+inline constexpr sql::refusals says{"mysql"};
 
+inline failure refused(errc code, std::string detail) {
+    return says.of(code, std::move(detail));
+}
 inline failure broken(std::string detail) {
-    return refused(errc::transaction_broken, std::move(detail));
+    return says.broken(std::move(detail));
 }
 
 inline failure moved() {

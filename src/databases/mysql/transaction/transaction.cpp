@@ -3,48 +3,57 @@
 #include <memory>
 #include <utility>
 
-#include "databases/mysql/transaction/caller_transaction.hpp"
-#include "transaction/transaction_port.hpp"
+#include "databases/mysql/transaction/port.hpp"
+#include "sql/pooled_transaction.hpp"
 
 namespace semel {
 
+mysql_transaction::mysql_transaction(st_mysql* connection, mysql_transaction_options options)
+    : transaction(std::make_unique<mysql::port>(connection, std::move(options))) {}
+
+// ---- a few connections for many callers ---------------------------------------------------------
+
 namespace {
 
-class mysql_port final : public transaction_port {
-public:
-    mysql_port(st_mysql* connection, mysql_transaction_options options)
-        : it_(connection, std::move(options)) {}
+struct member final : sql::pool_member {
+    member(st_mysql* connection, const mysql_pool_options& options)
+        : pool_member(nullptr), on(connection, options.transaction) {
+        on.it().keep_connected(options.on_reconnect);
+    }
+    [[nodiscard]] transaction_port& port() override { return on; }
+    [[nodiscard]] bool lost() const override { return on.it().lost(); }
 
-    done begin(on_locked locked) override { return ready(it_.begin(locked)); }
-    done join() override { return ready(it_.join()); }
-    done lock(const record_id& id, locked_record& to) override {
-        auto got = it_.lock(id);
-        if (!got) return ready(std::move(got).error());
-        to = *std::move(got);
-        return ready();
-    }
-    done save(const record_id& id, const record& after, std::uint64_t seen_fence) override {
-        return ready(it_.save(id, after, seen_fence));
-    }
-    void leave(const record_id& id) override { it_.leave(id); }
-    done commit() override { return ready(it_.commit()); }
-    [[nodiscard]] bool asks_to_repeat() const override { return it_.asks_to_repeat(); }
-    done rollback() override {
-        it_.rollback();
-        return ready();
-    }
-    void abandon() noexcept override { it_.abandon(); }
-    [[nodiscard]] const void* connection() const override { return it_.handle(); }
-    [[nodiscard]] std::string_view tables() const override { return it_.tables(); }
-    [[nodiscard]] void* for_work() override { return it_.handle(); }
-
-private:
-    mysql::caller_transaction it_;
+    mysql::port on;
 };
+
+std::shared_ptr<sql::pool> share(const std::vector<st_mysql*>& connections,
+                                 const mysql_pool_options& options) {
+    std::vector<std::unique_ptr<sql::pool_member>> members;
+    for (st_mysql* const one : connections) {
+        members.push_back(std::make_unique<member>(one, options));
+    }
+    return std::make_shared<sql::pool>(
+        std::move(members), nullptr,
+        sql::pool_limits{.driver = "mysql",
+                         .table_prefix = options.transaction.table_prefix,
+                         .wait_max = options.wait_max,
+                         .waiting_max = options.waiting_max});
+}
 
 } // namespace
 
-mysql_transaction::mysql_transaction(st_mysql* connection, mysql_transaction_options options)
-    : transaction(std::make_unique<mysql_port>(connection, std::move(options))) {}
+mysql_pool::mysql_pool(const std::vector<st_mysql*>& connections, const mysql_pool_options& options)
+    : in_(share(connections, options)) {}
+
+mysql_pool_transaction mysql_pool::transaction() {
+    return mysql_pool_transaction{in_};
+}
+
+pool_counts mysql_pool::count() const {
+    return in_->count();
+}
+
+mysql_pool_transaction::mysql_pool_transaction(std::shared_ptr<sql::pool> in)
+    : transaction(std::make_unique<sql::pooled_transaction>(std::move(in))) {}
 
 } // namespace semel
