@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "stores/sql/payments.hpp"
+#include "stores/sql/deadlocks.hpp"
 
 namespace semel {
 namespace {
