@@ -151,7 +151,7 @@ constexpr std::array<std::string_view, 47> must_be_seen{
 };
 
 // One walk may miss what is rare; then another one follows.
-constexpr int walks_max = 5;
+constexpr int walks_max = 20;
 
 void answers_every_command_as_the_record_machine_does(const subject& what, const run_options& how) {
     std::set<std::string_view> missing{must_be_seen.begin(), must_be_seen.end()};
