@@ -39,7 +39,7 @@ bool sessions::over(const entry& one, local_time now) const {
     return one.ends_at <= now || one.used_at + limits_.idle <= now;
 }
 
-// Under the lock. The one of this token that ends first.
+// Ends the session of this token that would end first.
 void sessions::drop_first_of(const std::string& token) {
     auto first = open_.end();
     for (auto at = open_.begin(); at != open_.end(); ++at) {
@@ -49,8 +49,7 @@ void sessions::drop_first_of(const std::string& token) {
     if (first != open_.end()) open_.erase(first);
 }
 
-// Under the lock. The token that has most sessions has to give one up, so that none can push others
-// out.
+// The token that has most sessions has to give one up, so that none can push others out.
 void sessions::make_room(const fingerprint& token) {
     std::map<std::string, std::size_t> counts; // by the token's hash
     for (const auto& one : open_) ++counts[one.second.token.hex()];

@@ -53,8 +53,9 @@ public:
 
 private:
     [[nodiscard]] bool over(const entry& one, local_time now) const;
-    void make_room(const fingerprint& token);
-    void drop_first_of(const std::string& token); // by its hash, in hex
+    void make_room(const fingerprint& token) SEMEL_REQUIRES(mutex_);
+    // `token` is its hash in hex.
+    void drop_first_of(const std::string& token) SEMEL_REQUIRES(mutex_);
 
     const limits limits_;
 
