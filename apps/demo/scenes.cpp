@@ -5,10 +5,11 @@
 #include <chrono>
 #include <exception>
 #include <latch>
-#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <thread>
+
+#include "semel/base/mutex.hpp"
 
 namespace semel::demo {
 namespace {
@@ -20,7 +21,7 @@ constexpr int callers = 200;
 // Lets all callers go at the same moment.
 template <class Call> void call_at_once(Call call) {
     std::latch start{callers};
-    std::mutex mutex;
+    detail::mutex mutex;
     std::exception_ptr first_error;
     std::vector<std::jthread> threads;
     for (int i = 0; i < callers; ++i) {
@@ -29,7 +30,7 @@ template <class Call> void call_at_once(Call call) {
             try {
                 call();
             } catch (...) {
-                const std::lock_guard lock{mutex};
+                const detail::guard lock{mutex};
                 first_error = std::current_exception();
             }
         });
@@ -42,12 +43,12 @@ void many_repeats(const stage& on) {
     call_at_once([&] { naive_order(on.in, {.key = on.naive_key}); });
     on.tell.naive(fmt::format("{} callers: {}", callers, counted(on.naive_effects(), "order")));
 
-    std::mutex mutex;
+    detail::mutex mutex;
     int executed = 0, replayed = 0;
     std::set<std::string> answers;
     call_at_once([&] {
         const auto got = semel_order(on.with, on.in, {.key = on.report.key});
-        const std::lock_guard lock{mutex};
+        const detail::guard lock{mutex};
         executed += got.executed() ? 1 : 0;
         replayed += got.replayed() ? 1 : 0;
         if (got.has_value()) answers.insert(got.value());

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "semel/base/mutex.hpp"
+
 namespace semel::demo {
 namespace {
 
@@ -35,7 +37,7 @@ database::database(const std::filesystem::path& file) {
 
 std::optional<std::int64_t> database::run(const std::string& sql,
                                           const std::vector<std::string>& parameters) {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     sqlite3_stmt* prepared = nullptr;
     if (sqlite3_prepare_v2(handle(), sql.c_str(), -1, &prepared, nullptr) != SQLITE_OK) {
         fail(handle());

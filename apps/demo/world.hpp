@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "semel/base/mutex.hpp"
 
 struct sqlite3;
 
@@ -34,7 +35,7 @@ private:
         void operator()(sqlite3* it) const;
     };
 
-    std::mutex mutex_; // of statements
+    detail::mutex mutex_; // of statements
     std::unique_ptr<sqlite3, closer> handle_;
 };
 

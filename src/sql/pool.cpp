@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "semel/base/mutex.hpp"
+
 namespace semel::sql {
 
 namespace {
@@ -99,10 +101,10 @@ bool pool::take(pool_caller& for_whom) {
         for_whom.why = opened_before_fork(std::string{limits_.driver} + ": the pool");
         return true;
     }
-    std::unique_lock lock{mutex_};
+    detail::guard lock{mutex_};
     if (take_free(for_whom)) return true;
     if (!blocks()) return false;
-    wait_in_place(for_whom, std::move(lock));
+    wait_in_place(for_whom, lock);
     return true;
 }
 
@@ -122,7 +124,7 @@ pool::turn pool::line_up(pool_caller& who) {
 
 void pool::wait(pool_caller& who, resumption then) {
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         if (line_up(who) == turn::in_line) {
             who.go_on.emplace(std::move(then));
             watch_time();
@@ -132,7 +134,7 @@ void pool::wait(pool_caller& who, resumption then) {
     then();
 }
 
-void pool::wait_in_place(pool_caller& who, std::unique_lock<std::mutex> lock) {
+void pool::wait_in_place(pool_caller& who, detail::guard& lock) {
     constexpr duration longest = std::chrono::hours{1};
     who.called = false;
     if (line_up(who) == turn::over) return;
@@ -151,7 +153,7 @@ void pool::wait_in_place(pool_caller& who, std::unique_lock<std::mutex> lock) {
 // The call may be gone when this returns.
 void pool::wake(pool_caller& who) {
     if (!blocks()) return taken(who)();
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     who.called = true;
     who.woken.notify_one();
 }
@@ -178,7 +180,7 @@ pool_caller* pool::leave_line(pool_caller* who) {
 void pool::give_back(pool_member& what) noexcept {
     pool_caller* next = nullptr;
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         next = leave_line(line_.first_who_stays());
         if (next == nullptr) {
             free_.push_back(&what);
@@ -193,7 +195,7 @@ void pool::give_back(pool_member& what) noexcept {
 void pool::stop() {
     if (home_.left() || blocks()) return;
     const auto next = [this] {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         stopped_ = true;
         return leave_line(line_.first());
     };
@@ -203,7 +205,7 @@ void pool::stop() {
 // ---- those who travel ---------------------------------------------------------------------------
 
 pool_successor::pool_successor(pool& in) : in_(in) {
-    const std::lock_guard lock{in_.mutex_};
+    const detail::guard lock{in_.mutex_};
     pool_caller* const first = in_.line_.first_who_stays();
     if (first == nullptr) return;
     id_ = *first->id;
@@ -214,7 +216,7 @@ pool_successor::pool_successor(pool& in) : in_(in) {
 bool pool_successor::take(pool_member& what) {
     pool_caller* who = nullptr;
     {
-        const std::lock_guard lock{in_.mutex_};
+        const detail::guard lock{in_.mutex_};
         who = in_.leave_line(who_);
         if (who != nullptr) ++in_.counted_.handed_over;
     }
@@ -228,7 +230,7 @@ bool pool_successor::take(pool_member& what) {
 pool_successor::~pool_successor() {
     pool_caller* who = nullptr;
     {
-        const std::lock_guard lock{in_.mutex_};
+        const detail::guard lock{in_.mutex_};
         if (who_ == nullptr) return;
         who_->travels = nullptr;
         if (!in_.take_free(*who_)) return;
@@ -267,7 +269,7 @@ void pool::tell_too_late(pool_caller& who) const {
 void pool::expire() {
     pool_line late;
     {
-        const std::lock_guard lock{mutex_};
+        const detail::guard lock{mutex_};
         watched_ = false;
         const auto now = local_clock::now();
         for (pool_caller* one = line_.first(); one != nullptr;) {
@@ -286,7 +288,7 @@ void pool::expire() {
 }
 
 pool_counts pool::count() const {
-    const std::lock_guard lock{mutex_};
+    const detail::guard lock{mutex_};
     auto now = counted_;
     now.waiting = line_.size();
     now.free = free_.size();

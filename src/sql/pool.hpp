@@ -1,18 +1,17 @@
 // Connections that many callers take turns on.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/home_process.hpp"
+#include "semel/base/mutex.hpp"
 #include "semel/base/result.hpp"
 #include "semel/base/task.hpp"
 #include "semel/core/record.hpp"
@@ -48,7 +47,7 @@ struct pool_caller {
     // Owned by the pool while the call waits.
     local_time until = {};
     std::optional<resumption> go_on = {}; // of a call that does not block
-    std::condition_variable woken = {};   // of a call that blocks,
+    detail::condition woken = {};         // of a call that blocks,
     bool called = false;                  // and what it waits for
     bool in_line = false;
     pool_successor* travels = nullptr; // not null: its way in has been sent with another's end
@@ -105,14 +104,13 @@ public:
 private:
     friend class pool_successor;
 
-    // With the lock held.
     enum class turn : std::uint8_t { over, in_line };
-    [[nodiscard]] bool take_free(pool_caller& for_whom);
-    [[nodiscard]] turn line_up(pool_caller& who);
-    [[nodiscard]] pool_caller* leave_line(pool_caller* who);
-    void watch_time() noexcept;
+    [[nodiscard]] bool take_free(pool_caller& for_whom) SEMEL_REQUIRES(mutex_);
+    [[nodiscard]] turn line_up(pool_caller& who) SEMEL_REQUIRES(mutex_);
+    [[nodiscard]] pool_caller* leave_line(pool_caller* who) SEMEL_REQUIRES(mutex_);
+    void watch_time() noexcept SEMEL_REQUIRES(mutex_);
 
-    void wait_in_place(pool_caller& who, std::unique_lock<std::mutex> lock);
+    void wait_in_place(pool_caller& who, detail::guard& lock) SEMEL_REQUIRES(mutex_);
     void wake(pool_caller& who);
     void give(pool_member& what, pool_caller& to) noexcept;
     void tell_too_late(pool_caller& who) const;
@@ -123,13 +121,13 @@ private:
     const std::unique_ptr<socket_waiter> time_;
     const std::vector<std::unique_ptr<pool_member>> members_;
 
-    mutable std::mutex mutex_;
-    // Guarded by mutex_.
-    std::vector<pool_member*> free_;
-    pool_line line_;
-    bool watched_ = false; // time_ waits, at most until the first time limit in the line
-    bool stopped_ = false;
-    pool_counts counted_;
+    mutable detail::mutex mutex_;
+    std::vector<pool_member*> free_ SEMEL_GUARDED_BY(mutex_);
+    pool_line line_ SEMEL_GUARDED_BY(mutex_);
+    bool watched_ SEMEL_GUARDED_BY(mutex_) =
+        false; // time_ waits, at most until the first time limit in the line
+    bool stopped_ SEMEL_GUARDED_BY(mutex_) = false;
+    pool_counts counted_ SEMEL_GUARDED_BY(mutex_);
 };
 
 // The call that has waited longest. Its way in travels with the end of another transaction. It
@@ -151,7 +149,7 @@ private:
     friend class pool;
     pool& in_;
     std::optional<record_id> id_; // a copy: its caller may be gone before it was sent
-    pool_caller* who_ = nullptr;  // guarded by the pool's lock
+    pool_caller* who_ = nullptr;  // under the pool's mutex, which the analysis cannot name
 };
 
 } // namespace semel::sql

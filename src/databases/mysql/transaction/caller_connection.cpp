@@ -78,7 +78,7 @@ bool caller_connection::autocommits() const {
     return (it_->server_status & SERVER_STATUS_AUTOCOMMIT) != 0;
 }
 
-// The server's number of a connection would not do: a server that was restarted counts anew.
+// The server's number of a connection does not show it: a restarted server counts from 1 again.
 bool caller_connection::lost() const {
     if (!lost_) return false;
     if (it_->net.pvio == nullptr) return true;

@@ -78,7 +78,7 @@ public:
     [[nodiscard]] bool met_deadlock() const { return met_deadlock_; }
     void forget_deadlock() { met_deadlock_ = false; }
 
-    // Makes a lost connection anew, with the settings it was made with.
+    // Reconnects a lost connection, with the settings with which it was made.
     [[nodiscard]] bool reconnect(local_time deadline);
 
     // Chooses the default database. The connection is closed where that fails.

@@ -37,7 +37,7 @@ kept_statement::kept_statement(st_mysql* on, std::vector<statement> all, const s
     if (it_) static_cast<void>(mysql_stmt_prepare(it_.get(), text.data(), text.size()));
 }
 
-// A connection that was made anew has set its statements back.
+// Reconnecting has set the statements of the connection back.
 bool kept_statement::ready() const {
     return it_ && it_->mysql != nullptr && it_->state >= MYSQL_STMT_PREPARED;
 }

@@ -41,7 +41,7 @@ public:
     // `text` says `all`, with `?` for each value.
     kept_statement(st_mysql* on, std::vector<statement> all, const std::string& text);
 
-    // The server knows it. False after an error, and where the connection was made anew since.
+    // True if the server has the statement. False after an error, and after a reconnect.
     [[nodiscard]] bool ready() const;
     [[nodiscard]] const std::vector<statement>& all() const { return all_; }
 

@@ -44,7 +44,7 @@ public:
 
     // `now` is an expression: the time that the record will have. Read after the key is locked: a
     // removal of the key has raised the floor before.
-    [[nodiscard]] std::string facts(std::string_view now) const; // but for the database
+    [[nodiscard]] std::string facts(std::string_view now) const; // without the database
     [[nodiscard]] std::string facts() const;
 
     enum class with { nothing, lock };

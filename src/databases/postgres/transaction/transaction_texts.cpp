@@ -36,7 +36,7 @@ std::string or_changed(const std::string& holds) {
     return "0 / ((" + holds + ") IS TRUE)::int";
 }
 
-// Names are looked up anew when the work has changed the search path.
+// The server looks up names again after the work has changed the search path.
 constexpr const char* table_now = "'semel_record'::regclass::oid";
 
 // Of `now() = start` and the token one is not given, and so does not hold.

@@ -74,10 +74,9 @@ public:
     [[nodiscard]] void* for_work() override { return db_; }
 
 private:
-    // A key this transaction has locked. The savepoint vanishes with the transaction, so that one
-    // which was ended and begun anew by the work is noticed.
-    // Savepoint `inner` is there as long as the transaction is; what lies behind `outer` can be
-    // undone.
+    // A key that this transaction has locked. The savepoints vanish with the transaction, so the
+    // port notices if the work has ended the transaction and begun another one. Savepoint `inner`
+    // is there as long as the transaction is; everything after `outer` can be undone.
     struct held_key {
         record_id id;
         std::string outer;
