@@ -54,6 +54,16 @@ class Tidy(unittest.TestCase):
     def test_says_nothing_about_a_clean_tree(self):
         self.assertEqual(findings_in({}), set())
 
+    def test_finds_words_that_name_nothing(self):
+        for path in ("src/base/a.hpp", "include/semel/base/a.hpp"):
+            text = "#pragma once\n// Nobody waits.\nint made_anew();\n// Nobody's.\n"
+            self.assertEqual(findings_in({path: text}),
+                             {(path, 2, "plain"), (path, 3, "plain"), (path, 4, "plain")})
+        self.assertEqual(findings_in({"docs/a.md": "It waits but for a time, in vain.\n"}),
+                         {("docs/a.md", 1, "plain")})
+        self.assertEqual(findings_in({"docs/style.md": "Do not write nobody.\n"}), set())
+        self.check("// Nobody waits.\n")
+
     def test_counts_columns_as_characters(self):
         self.check("// " + "ä" * 97 + "\n")
         self.check("// " + "a" * 98 + "\n", (1, "width"))
