@@ -19,9 +19,9 @@ constexpr int rescan_share = 10;
 // wait.
 constexpr int look_rescans_max = 30;
 
-class ordered_worker final : public worker {
+class ordered_worker final : public relay_worker {
 public:
-    using worker::worker;
+    using relay_worker::relay_worker;
 
     void run() override {
         while (!stopping()) {
@@ -354,8 +354,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<worker> make_ordered_worker(relay_shared& shared, std::unique_ptr<table> on,
-                                            std::unique_ptr<sink> to) {
+std::unique_ptr<relay_worker> make_ordered_worker(relay_state& shared, std::unique_ptr<table> on,
+                                                  std::unique_ptr<sink> to) {
     return std::make_unique<ordered_worker>(shared, std::move(on), std::move(to));
 }
 

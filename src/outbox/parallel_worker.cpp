@@ -16,9 +16,9 @@ constexpr duration chore_pause = std::chrono::milliseconds{100};
 // A settlement that cannot be sent at the end is not worth waiting for: the leases lapse.
 constexpr int last_tries = 3;
 
-class parallel_worker final : public worker {
+class parallel_worker final : public relay_worker {
 public:
-    using worker::worker;
+    using relay_worker::relay_worker;
 
     void run() override {
         while (!stopping()) {
@@ -270,8 +270,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<worker> make_parallel_worker(relay_shared& shared, std::unique_ptr<table> on,
-                                             std::unique_ptr<sink> to) {
+std::unique_ptr<relay_worker> make_parallel_worker(relay_state& shared, std::unique_ptr<table> on,
+                                                   std::unique_ptr<sink> to) {
     return std::make_unique<parallel_worker>(shared, std::move(on), std::move(to));
 }
 

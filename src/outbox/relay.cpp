@@ -25,7 +25,7 @@ constexpr duration measure_pause = std::chrono::seconds{5};
 // or a long batch cannot delay it.
 class keeper {
 public:
-    keeper(relay_shared& shared, std::unique_ptr<table> on, std::vector<worker*> all)
+    keeper(relay_state& shared, std::unique_ptr<table> on, std::vector<relay_worker*> all)
         : shared_(shared), table_(std::move(on)), all_(std::move(all)) {}
 
     void run() {
@@ -33,7 +33,7 @@ public:
         detail::guard lock{mutex_};
         while (!ended_) {
             lock.unlock();
-            for (worker* const one : all_) one->keep(*table_);
+            for (relay_worker* const one : all_) one->keep(*table_);
             if (local_clock::now() >= measure_at) {
                 measure();
                 measure_at = local_clock::now() + measure_pause;
@@ -67,9 +67,9 @@ private:
                 std::chrono::duration_cast<std::chrono::seconds>(got->oldest).count()));
     }
 
-    relay_shared& shared_;
+    relay_state& shared_;
     const std::unique_ptr<table> table_;
-    const std::vector<worker*> all_;
+    const std::vector<relay_worker*> all_;
     detail::mutex mutex_;
     detail::condition wake_;
     bool ended_ SEMEL_GUARDED_BY(mutex_) = false;
@@ -111,7 +111,7 @@ public:
 
     result<void> open(const std::vector<table_opener>& tables, const sink_opener& sinks) {
         for (const auto& opener : tables) {
-            std::vector<worker*> own;
+            std::vector<relay_worker*> own;
             for (std::size_t i = 0; i < shared.options.workers; ++i) {
                 if (auto made = add_worker(opener, sinks); !made) return made;
                 own.push_back(workers.back().get());
@@ -140,7 +140,7 @@ public:
     }
 
     const home_process home;
-    relay_shared shared;
+    relay_state shared;
 
 private:
     result<void> add_worker(const table_opener& opener, const sink_opener& sinks) {
@@ -154,7 +154,7 @@ private:
         return {};
     }
 
-    std::vector<std::unique_ptr<worker>> workers;
+    std::vector<std::unique_ptr<relay_worker>> workers;
     std::vector<std::unique_ptr<keeper>> keepers;
     detail::mutex joining;
     std::vector<std::thread> working;

@@ -27,7 +27,7 @@ relay_options completed(relay_options given) {
 
 } // namespace
 
-relay_shared::relay_shared(relay_options given)
+relay_state::relay_state(relay_options given)
     : options(completed(std::move(given))),
       metrics(options.metrics == nullptr ? own : *options.metrics),
       log(*options.log) {}
@@ -39,21 +39,22 @@ owner_id new_owner() {
     return {.high = one.low ^ other.high, .low = other.low};
 }
 
-worker::worker(relay_shared& shared, std::unique_ptr<table> on, std::unique_ptr<outbox::sink> to)
+relay_worker::relay_worker(relay_state& shared, std::unique_ptr<table> on,
+                           std::unique_ptr<outbox::sink> to)
     : shared_(shared),
       table_(std::move(on)),
       sink_(std::move(to)),
       random_state_(owner_.low | 1),
       pace_(shared.options, owner_.high) {}
 
-std::uint64_t worker::random() {
+std::uint64_t relay_worker::random() {
     random_state_ ^= random_state_ << 13;
     random_state_ ^= random_state_ >> 7;
     random_state_ ^= random_state_ << 17;
     return random_state_;
 }
 
-std::vector<delivery> worker::deliver(std::span<const message> batch, order kept) {
+std::vector<delivery> relay_worker::deliver(std::span<const message> batch, order kept) {
     std::vector<delivery> answers(batch.size());
     const auto start = std::chrono::steady_clock::now();
     try {
@@ -77,14 +78,14 @@ std::vector<delivery> worker::deliver(std::span<const message> batch, order kept
     return answers;
 }
 
-void worker::pause() {
+void relay_worker::pause() {
     if (stopping()) return;
     const std::uint64_t seen = options().wake->wait(woken_, pace_.next());
     if (seen != woken_) pace_.found();
     woken_ = seen;
 }
 
-void worker::failed(const failure& why) {
+void relay_worker::failed(const failure& why) {
     metrics().failures.add();
     if (!failing_) {
         log_warning(shared_.log, "outbox: the database does not answer as it should",

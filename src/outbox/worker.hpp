@@ -13,8 +13,8 @@
 namespace semel::outbox {
 
 // What all workers of a relay share.
-struct relay_shared {
-    explicit relay_shared(relay_options given);
+struct relay_state {
+    explicit relay_state(relay_options given);
 
     relay_options options; // constant
     relay_metrics own;
@@ -25,12 +25,12 @@ struct relay_shared {
 
 [[nodiscard]] owner_id new_owner();
 
-class worker {
+class relay_worker {
 public:
-    worker(relay_shared& shared, std::unique_ptr<table> on, std::unique_ptr<outbox::sink> to);
-    worker(const worker&) = delete;
-    worker& operator=(const worker&) = delete;
-    virtual ~worker() = default;
+    relay_worker(relay_state& shared, std::unique_ptr<table> on, std::unique_ptr<outbox::sink> to);
+    relay_worker(const relay_worker&) = delete;
+    relay_worker& operator=(const relay_worker&) = delete;
+    virtual ~relay_worker() = default;
 
     // On the worker's thread, until the relay stops or has nothing left.
     virtual void run() = 0;
@@ -51,7 +51,7 @@ protected:
     void recovered() { failing_ = false; }
     [[nodiscard]] std::uint64_t random();
 
-    relay_shared& shared_;
+    relay_state& shared_;
     const owner_id owner_ = new_owner();
     std::unique_ptr<table> table_;
     std::unique_ptr<outbox::sink> sink_;
@@ -63,9 +63,9 @@ private:
     bool failing_ = false;
 };
 
-[[nodiscard]] std::unique_ptr<worker>
-make_parallel_worker(relay_shared& shared, std::unique_ptr<table> on, std::unique_ptr<sink> to);
-[[nodiscard]] std::unique_ptr<worker>
-make_ordered_worker(relay_shared& shared, std::unique_ptr<table> on, std::unique_ptr<sink> to);
+[[nodiscard]] std::unique_ptr<relay_worker>
+make_parallel_worker(relay_state& shared, std::unique_ptr<table> on, std::unique_ptr<sink> to);
+[[nodiscard]] std::unique_ptr<relay_worker>
+make_ordered_worker(relay_state& shared, std::unique_ptr<table> on, std::unique_ptr<sink> to);
 
 } // namespace semel::outbox

@@ -20,8 +20,8 @@ struct under_way {
     std::promise<result<http::response>> answer;
 };
 
-result<http::response> answer_of(std::variant<fetched, upstream_failure> came) {
-    if (auto* whole = std::get_if<fetched>(&came)) {
+result<http::response> answer_of(std::variant<fetch_result, upstream_failure> came) {
+    if (auto* whole = std::get_if<fetch_result>(&came)) {
         if (!whole->cut) return std::move(whole->got);
         return failure{.code = errc::limit_exceeded, .detail = "the answer is too large"};
     }

@@ -29,7 +29,7 @@ struct fetch_options {
     std::shared_ptr<byte_budget> buffered = {};
 };
 
-struct fetched {
+struct fetch_result {
     http::response got = {};
     bool cut = false; // the body was larger than could be held and is not there
     budget_share share = {};
@@ -39,7 +39,7 @@ struct fetched {
 // uncalled: the outcome of that work is unknown.
 class fetch final : public upstream_call {
 public:
-    using continuation = unique_function<void(std::variant<fetched, upstream_failure>)>;
+    using continuation = unique_function<void(std::variant<fetch_result, upstream_failure>)>;
 
     fetch(fetch_options what, continuation then);
 
@@ -49,7 +49,7 @@ public:
         return what_.then == fetch_options::afterwards::keep;
     }
     void on_connection(upstream_connection& by) override { upstream_ = &by; }
-    [[nodiscard]] outgoing first() override { return {.head = what_.head, .body = what_.body}; }
+    [[nodiscard]] request_part first() override { return {.head = what_.head, .body = what_.body}; }
     void on_response_head(http1::response_head&& head) override;
     void on_response_piece(std::string_view piece, more then) override;
     void on_upstream_failed(upstream_failure why) override;
@@ -60,7 +60,7 @@ private:
     const fetch_options what_;
     continuation then_;
     upstream_connection* upstream_ = nullptr; // null when it is not ours
-    fetched made_;
+    fetch_result made_;
 };
 
 } // namespace semel::edge

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "edge/gateway/gateway_state.hpp"
-#include "edge/gateway/guarded.hpp"
-#include "edge/gateway/relay.hpp"
+#include "edge/gateway/guarded_request.hpp"
+#include "edge/gateway/streamed_request.hpp"
 #include "edge/server/listener.hpp"
 #include "edge/server/session.hpp"
 #include "edge/server/tls.hpp"
@@ -35,13 +35,13 @@ public:
     std::shared_ptr<exchange> open(session& client) override {
         http::decision made = http::admit(of_->gate, client.head(), client.peer().trust);
         if (auto* call = std::get_if<http::protected_call>(&made)) {
-            return std::make_shared<guarded>(of_, client, std::move(*call));
+            return std::make_shared<guarded_request>(of_, client, std::move(*call));
         }
         if (auto* no = std::get_if<http::refusal>(&made)) {
             of_->refused.add();
             return std::make_shared<refused>(client, std::move(no->answer));
         }
-        return std::make_shared<relay>(*of_, client);
+        return std::make_shared<streamed_request>(*of_, client);
     }
 
 private:

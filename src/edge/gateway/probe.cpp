@@ -128,7 +128,7 @@ void probe_upstream(std::shared_ptr<gateway_state> gateway, std::shared_ptr<work
         std::move(what), [gateway = std::move(gateway), home = std::move(home), about, fence,
                           then = std::move(then)](auto came) mutable {
             probe_verdict said;
-            const auto* whole = std::get_if<fetched>(&came);
+            const auto* whole = std::get_if<fetch_result>(&came);
             if (whole != nullptr && !whole->cut) said = read_probe(whole->got);
             resolve(*gateway, std::move(home), about, fence, std::move(said), std::move(then));
         }));

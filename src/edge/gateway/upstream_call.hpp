@@ -13,7 +13,7 @@ namespace semel::edge {
 class upstream_connection;
 
 // Bytes to be written together. They live until they have been.
-struct outgoing {
+struct request_part {
     std::string_view head = {}, body = {}, tail = {};
     more then = more::none; // other parts of this request follow
 };
@@ -38,7 +38,7 @@ public:
     // Names the connection that carries the call from now on. The connection asks for the first
     // part next. If no byte could be written, another connection may do both again.
     virtual void on_connection(upstream_connection& by) = 0;
-    [[nodiscard]] virtual outgoing first() = 0;
+    [[nodiscard]] virtual request_part first() = 0;
     // The part has been written and another one follows.
     virtual void on_request_part_sent() {}
     // The final head. The body is then asked for with want_piece, and the end with release.

@@ -81,11 +81,11 @@ void upstream_connection::carry(std::shared_ptr<upstream_call> call) {
     if (call_ != nullptr) write(call_->first()); // else its client has gone meanwhile
 }
 
-void upstream_connection::send_part(const outgoing& part) {
+void upstream_connection::send_part(const request_part& part) {
     write(part);
 }
 
-void upstream_connection::write(const outgoing& part) {
+void upstream_connection::write(const request_part& part) {
     SEMEL_ASSERT(!writing_);
     writing_ = true;
     after_write_ = part.then;

@@ -36,7 +36,7 @@ public:
     void write_now() override;
 
     // ---- for the call it carries
-    void send_part(const outgoing& part);
+    void send_part(const request_part& part);
     // Is some of the answer's body there already, or its end?
     [[nodiscard]] bool has_piece() const { return body_.done() || !in_.empty(); }
     void want_piece();
@@ -46,7 +46,7 @@ public:
 private:
     void on_connected(error_code failed);
     void on_ready();
-    void write(const outgoing& part);
+    void write(const request_part& part);
     void write_later(const std::array<asio::const_buffer, 3>& all);
     void on_written(error_code failed, std::size_t count);
     void read();

@@ -18,9 +18,11 @@
 
 namespace semel::edge {
 
-class guarded final : public exchange, public std::enable_shared_from_this<guarded> {
+class guarded_request final : public exchange,
+                              public std::enable_shared_from_this<guarded_request> {
 public:
-    guarded(std::shared_ptr<gateway_state> gateway, session& client, http::protected_call call);
+    guarded_request(std::shared_ptr<gateway_state> gateway, session& client,
+                    http::protected_call call);
 
     // ---- from the client
     void start() override;
@@ -36,7 +38,7 @@ private:
     void execute(std::uint32_t attempt, work_done done);
     void pass_on(unique_function<void(http::settled)> then);
     void pass_on_once(equal_requests::under what, unique_function<void(http::settled)> then);
-    [[nodiscard]] http::settled settled_of(std::variant<fetched, upstream_failure>&& came);
+    [[nodiscard]] http::settled settled_of(std::variant<fetch_result, upstream_failure>&& came);
     [[nodiscard]] http::settled settled_of(upstream_failure&& why);
     void on_outcome(raw_outcome outcome);
     void ask_probe(std::uint64_t fence);

@@ -1,4 +1,4 @@
-#include "edge/gateway/guarded.hpp"
+#include "edge/gateway/guarded_request.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -24,7 +24,8 @@ std::size_t digest_bytes(std::size_t body_bytes) {
 
 } // namespace
 
-guarded::guarded(std::shared_ptr<gateway_state> gateway, session& client, http::protected_call call)
+guarded_request::guarded_request(std::shared_ptr<gateway_state> gateway, session& client,
+                                 http::protected_call call)
     : gateway_(std::move(gateway)),
       home_(client.home().shared_from_this()),
       client_(&client),
@@ -34,12 +35,12 @@ guarded::guarded(std::shared_ptr<gateway_state> gateway, session& client, http::
 
 // ---- from the client ----------------------------------------------------------------------------
 
-void guarded::start() {
+void guarded_request::start() {
     head_ = client_->take_request_head();
     client_->collect(call_.how->body_bytes_max);
 }
 
-void guarded::on_whole(std::string body) {
+void guarded_request::on_whole(std::string body) {
     body_ = std::move(body);
     body_share_ = client_->take_body_share();
     if (body_.size() <= apart_bytes) return on_digest(http::add_body(call_, head_, body_));
@@ -52,7 +53,7 @@ void guarded::on_whole(std::string body) {
     });
 }
 
-void guarded::on_digest(std::optional<http::refusal> no) {
+void guarded_request::on_digest(std::optional<http::refusal> no) {
     if (no) return answer(std::move(no->answer));
     gateway_->guarded.add();
     if (call_.how->outage == http::store_outage::pass) {
@@ -67,7 +68,7 @@ void guarded::on_digest(std::optional<http::refusal> no) {
 
 // From here on the exchange is kept alive by the engine: the client may go, the work goes on and
 // its result is stored.
-void guarded::claim() {
+void guarded_request::claim() {
     gateway_->under_way.add();
     gateway_->engine.start(
         call_.what,
@@ -88,7 +89,7 @@ void guarded::claim() {
 
 // The engine holds this exchange, and the fetch holds the engine's `done`. If the exchange kept the
 // fetch, an exchange whose connection is dropped would keep itself and its attempt alive.
-void guarded::execute(std::uint32_t attempt, work_done done) {
+void guarded_request::execute(std::uint32_t attempt, work_done done) {
     attempt_ = attempt;
     pass_on_once(equal_requests::under::record,
                  [self = shared_from_this(), done = std::move(done)](http::settled made) mutable {
@@ -100,7 +101,8 @@ void guarded::execute(std::uint32_t attempt, work_done done) {
 // ---- to the upstream ----------------------------------------------------------------------------
 
 // Unless an equal request, which is here at the same time, has been passed on already.
-void guarded::pass_on_once(equal_requests::under what, unique_function<void(http::settled)> then) {
+void guarded_request::pass_on_once(equal_requests::under what,
+                                   unique_function<void(http::settled)> then) {
     if (equals_ == nullptr) return pass_on(std::move(then));
     const auto goes_on =
         std::make_shared<unique_function<void(http::settled)>>(std::move(then)); // by one of two
@@ -120,7 +122,7 @@ void guarded::pass_on_once(equal_requests::under what, unique_function<void(http
     });
 }
 
-void guarded::pass_on(unique_function<void(http::settled)> then) {
+void guarded_request::pass_on(unique_function<void(http::settled)> then) {
     using by = http::body_framing::by;
     http::body_framing framing{.how = by::length, .length = body_.size()};
     const bool usual = has_usual_body(head_.method);
@@ -153,9 +155,9 @@ void guarded::pass_on(unique_function<void(http::settled)> then) {
         }));
 }
 
-http::settled guarded::settled_of(std::variant<fetched, upstream_failure>&& came) {
+http::settled guarded_request::settled_of(std::variant<fetch_result, upstream_failure>&& came) {
     if (auto* why = std::get_if<upstream_failure>(&came)) return settled_of(std::move(*why));
-    auto& whole = std::get<fetched>(came);
+    auto& whole = std::get<fetch_result>(came);
     answer_share_ = std::move(whole.share);
     if (!whole.cut) return http::settle(call_, http::full_answer{.got = std::move(whole.got)});
     // The answer is larger than a record may be. The record only says that the request was
@@ -169,7 +171,7 @@ http::settled guarded::settled_of(std::variant<fetched, upstream_failure>&& came
     return made;
 }
 
-http::settled guarded::settled_of(upstream_failure&& why) {
+http::settled guarded_request::settled_of(upstream_failure&& why) {
     if (why.request == upstream_failure::bytes_left::none) {
         gateway_->unsent.add();
         return http::settle(call_,
@@ -186,7 +188,7 @@ http::settled guarded::settled_of(upstream_failure&& why) {
 
 // ---- the answer ---------------------------------------------------------------------------------
 
-void guarded::on_outcome(raw_outcome outcome) {
+void guarded_request::on_outcome(raw_outcome outcome) {
     gateway_->under_way.subtract(1);
     if (attempt_ == 0 && http::may_pass(call_, outcome)) return bypass();
     const bool asks = outcome.kind == outcome_kind::in_doubt && !probed_ && !own_ &&
@@ -196,7 +198,7 @@ void guarded::on_outcome(raw_outcome outcome) {
 }
 
 // The store is away, and the route goes on without it.
-void guarded::bypass() {
+void guarded_request::bypass() {
     gateway_->under_way.add();
     pass_on_once(equal_requests::under::nothing, [self = shared_from_this()](http::settled made) {
         self->gateway_->under_way.subtract(1);
@@ -206,7 +208,7 @@ void guarded::bypass() {
 }
 
 // Only the upstream may know what became of the request.
-void guarded::ask_probe(std::uint64_t fence) {
+void guarded_request::ask_probe(std::uint64_t fence) {
     probed_ = true;
     gateway_->under_way.add();
     probe_upstream(gateway_, home_, call_, fence, [self = shared_from_this()] {
@@ -215,7 +217,7 @@ void guarded::ask_probe(std::uint64_t fence) {
     });
 }
 
-void guarded::answer(http::response with) {
+void guarded_request::answer(http::response with) {
     equals_ = nullptr; // before the client can ask again: that is a request by itself
     if (gateway_->log->enabled(log_level::debug)) {
         log_debug(*gateway_->log, "answered",

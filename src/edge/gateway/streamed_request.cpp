@@ -1,4 +1,4 @@
-#include "edge/gateway/relay.hpp"
+#include "edge/gateway/streamed_request.hpp"
 
 #include <utility>
 
@@ -17,7 +17,7 @@ bool has_no_effect(std::string_view method) {
 
 } // namespace
 
-void open_relay() {
+void streamed_request::start() {
     gateway_.passed.add();
     const http::request_head& head = client_->head();
     const http::body_framing& framing = client_->framing();
@@ -38,7 +38,7 @@ void open_relay() {
     client_->want_piece(); // so that head and body leave together
 }
 
-void relay::on_piece(std::string_view piece, more then) {
+void streamed_request::on_piece(std::string_view piece, more then) {
     const bool last = then == more::none;
     part_ = {.head = {}, .body = piece, .tail = {}, .then = then};
     if (chunked_ && piece.empty()) {
@@ -52,22 +52,22 @@ void relay::on_piece(std::string_view piece, more then) {
     if (upstream_ != nullptr) upstream_->send_part(part_);
 }
 
-void relay::submit() {
+void streamed_request::submit() {
     submitted_ = true;
     gateway_.pool(client_->home()).submit(shared_from_this());
 }
 
-void relay::on_connection(upstream_connection& by_which) {
+void streamed_request::on_connection(upstream_connection& by_which) {
     if (client_ == nullptr) return by_which.release();
     upstream_ = &by_which;
 }
 
-void relay::on_request_part_sent() {
+void streamed_request::on_request_part_sent() {
     head_.clear();
     if (client_ != nullptr) client_->want_piece();
 }
 
-void relay::on_response_head(http1::response_head&& head) {
+void streamed_request::on_response_head(http1::response_head&& head) {
     response_ = std::move(head);
     response_.headers = response_headers(std::move(response_.headers));
     // The head does not wait for a body that is not there yet.
@@ -75,12 +75,12 @@ void relay::on_response_head(http1::response_head&& head) {
     upstream_->want_piece();
 }
 
-void relay::on_response_piece(std::string_view piece, more then) {
+void streamed_request::on_response_piece(std::string_view piece, more then) {
     if (!answered_) return answer_head(piece, then);
     client_->send_piece(piece, then);
 }
 
-void relay::answer_head(std::string_view piece, more then) {
+void streamed_request::answer_head(std::string_view piece, more then) {
     answered_ = true;
     std::optional<http::body_framing> framing;
     if (method_ != http1::asked_with::head && !http1::is_bodiless(response_.status)) {
@@ -90,11 +90,11 @@ void relay::answer_head(std::string_view piece, more then) {
     client_->send_head(response_.status, response_.headers, framing, piece, then);
 }
 
-void relay::on_sent() {
+void streamed_request::on_sent() {
     upstream_->want_piece();
 }
 
-void relay::on_upstream_failed(upstream_failure why) {
+void streamed_request::on_upstream_failed(upstream_failure why) {
     upstream_ = nullptr;
     if (client_ == nullptr) return;
     if (answered_) return client_->abort();
@@ -109,7 +109,7 @@ void relay::on_upstream_failed(upstream_failure why) {
     client_->send(http::to_response(what, gateway_.options.gate.problems));
 }
 
-void relay::on_end(ending) {
+void streamed_request::on_end(ending) {
     client_ = nullptr;
     if (auto* const mine = std::exchange(upstream_, nullptr)) mine->release();
 }

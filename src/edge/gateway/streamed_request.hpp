@@ -13,11 +13,12 @@
 
 namespace semel::edge {
 
-class relay final : public exchange,
-                    public upstream_call,
-                    public std::enable_shared_from_this<relay> {
+class streamed_request final : public exchange,
+                               public upstream_call,
+                               public std::enable_shared_from_this<streamed_request> {
 public:
-    relay(gateway_state& gateway, session& client) : gateway_(gateway), client_(&client) {}
+    streamed_request(gateway_state& gateway, session& client)
+        : gateway_(gateway), client_(&client) {}
 
     // ---- from the client
     void start() override;
@@ -30,7 +31,7 @@ public:
     [[nodiscard]] bool is_safe() const override { return safe_; }
     [[nodiscard]] bool leaves_connection() const override { return !may_be_overlooked_; }
     void on_connection(upstream_connection& by) override;
-    [[nodiscard]] outgoing first() override { return part_; }
+    [[nodiscard]] request_part first() override { return part_; }
     void on_request_part_sent() override;
     void on_response_head(http1::response_head&& head) override;
     void on_response_piece(std::string_view piece, more then) override;
@@ -49,7 +50,7 @@ private:
     bool may_be_overlooked_ = false; // the request's body
     bool chunked_ = false;           // the request's body
     std::string head_;               // of the request, or of its next chunk
-    outgoing part_;
+    request_part part_;
     bool answered_ = false; // the head of the answer is on its way
     http1::response_head response_;
 };
