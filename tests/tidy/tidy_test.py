@@ -165,6 +165,30 @@ class Tidy(unittest.TestCase):
         self.check_layer("src/engine/a.cpp", "<google/protobuf/message.h>", (1, "grpc"))
         self.check_layer("src/grpc/a.cpp", "<grpcpp/server.h>")
 
+    def check_names(self, headers, *expected):
+        """Headers by path, each with what it declares inside of namespace semel."""
+        files = {path: f"#pragma once\nnamespace semel {{\n{text}\n}} // namespace semel\n"
+                 for path, text in headers.items()}
+        self.assertEqual(findings_in(files), {(path, line, "name") for path, line in expected})
+
+    def test_wants_one_name_for_one_idea(self):
+        one = "struct parcel {\n    int weight;\n};"
+        self.check_names({"src/core/a.hpp": one, "src/http/a.hpp": one}, ("src/http/a.hpp", 3))
+        also = {"include/semel/core/a.hpp": one, "src/http/a.hpp": "enum class parcel {};"}
+        self.check_names(also, ("src/http/a.hpp", 3))
+        self.check_names({"src/core/a.hpp": one, "src/core/b.hpp": one})
+        self.check_names({"src/core/a.hpp": one, "src/http/a.hpp": "struct parcel;"})
+        rooms = ("databases/mysql/store", "databases/postgres/store")
+        self.check_names({f"src/{room}/a.hpp": one for room in rooms})
+
+    def test_wants_types_to_be_nouns(self):
+        self.check_names({"src/core/a.hpp": "struct told {\n    int a;\n};"}, ("src/core/a.hpp", 3))
+        heirs = "template <class T> class rows_moved final : public a,\n    public b {\n};"
+        self.check_names({"src/core/a.hpp": heirs}, ("src/core/a.hpp", 3))
+        self.check_names({"src/core/a.hpp": "struct seed {\n    struct planted {};\n};"})
+        inside = "namespace answers {\nstruct refused {\n    int a;\n};\n} // namespace answers"
+        self.check_names({"src/core/a.hpp": inside})
+
     def test_finds_sources_nobody_builds_and_builds_without_source(self):
         self.assertEqual(findings_in({"src/base/dead.cpp": "int a;\n"}),
                          {("src/base/dead.cpp", 1, "sources")})
