@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/hex.hpp"
 #include "semel/fingerprint.hpp"
 
 namespace semel {
@@ -36,17 +37,13 @@ bool stays(char c) {
 }
 
 void append_encoded(std::string& out, std::string_view text) {
-    constexpr std::string_view hex = "0123456789ABCDEF";
     for (const char c : text) {
-        const auto code = static_cast<unsigned char>(c);
         if (stays(c)) {
             out += c;
         } else if (c == ' ') {
             out += '+';
         } else {
-            out += '%';
-            out += hex[code >> 4U];
-            out += hex[code & 0x0FU];
+            append_escape(out, c);
         }
     }
 }

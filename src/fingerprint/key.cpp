@@ -1,5 +1,6 @@
 #include "semel/fingerprint.hpp"
 
+#include "base/hex.hpp"
 #include "fingerprint/sha256.hpp"
 
 namespace semel {
@@ -8,13 +9,9 @@ namespace {
 constexpr std::string_view content_prefix = "fp-";
 
 void append_escaped(std::string& out, std::string_view text, char separator) {
-    constexpr std::string_view hex = "0123456789ABCDEF";
     for (const char c : text) {
         if (c == separator || c == '%') {
-            const auto code = static_cast<unsigned char>(c);
-            out += '%';
-            out += hex[code >> 4U];
-            out += hex[code & 0x0FU];
+            append_escape(out, c);
         } else {
             out += c;
         }

@@ -3,31 +3,11 @@
 #include <charconv>
 #include <utility>
 
+#include "base/hex.hpp"
+
 namespace semel {
 
 namespace {
-
-constexpr std::string_view digits = "0123456789abcdef";
-
-// The parts in hex, with dots between them.
-void append_hex(std::string& to, std::string_view bytes) {
-    for (const char one : bytes) {
-        const auto byte = static_cast<unsigned char>(one);
-        to += digits[byte >> 4U];
-        to += digits[byte & 15U];
-    }
-}
-
-bool read_hex(std::string_view text, std::string& to) {
-    if (text.size() % 2 != 0) return false;
-    for (std::size_t at = 0; at < text.size(); at += 2) {
-        const auto high = digits.find(text[at]);
-        const auto low = digits.find(text[at + 1]);
-        if (high == std::string_view::npos || low == std::string_view::npos) return false;
-        to += static_cast<char>(high << 4U | low);
-    }
-    return true;
-}
 
 std::string_view take_part(std::string_view& from) {
     const std::size_t end = from.find('.');
@@ -39,20 +19,16 @@ std::string_view take_part(std::string_view& from) {
 } // namespace
 
 std::string cursor_of(const record_id& id) {
-    std::string made;
-    append_hex(made, id.tenant);
-    made += '.';
-    append_hex(made, id.operation);
-    made += '.';
-    append_hex(made, id.key);
-    return made;
+    return to_hex(id.tenant) + '.' + to_hex(id.operation) + '.' + to_hex(id.key);
 }
 
 result<record_id> id_in_cursor(std::string_view cursor) {
     record_id id;
     const std::string canonical{cursor};
     for (std::string* part : {&id.tenant, &id.operation, &id.key}) {
-        if (!read_hex(take_part(cursor), *part)) return not_a_cursor();
+        auto bytes = from_hex(take_part(cursor));
+        if (!bytes) return not_a_cursor();
+        *part = *std::move(bytes);
     }
     if (cursor_of(id) != canonical) return not_a_cursor();
     return id;

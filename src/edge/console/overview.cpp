@@ -25,21 +25,25 @@ json series_json(const std::vector<sample>& all) {
     });
     put("span_ms",
         [](const sample& one) { return std::chrono::floor<milliseconds>(one.span).count(); });
-    put("executed", [](const sample& one) { return one.executed; });
-    put("replayed", [](const sample& one) { return one.replayed; });
-    put("in_progress", [](const sample& one) { return one.in_progress; });
-    put("mismatched", [](const sample& one) { return one.mismatched; });
-    put("failed", [](const sample& one) { return one.failed; });
-    put("in_doubt", [](const sample& one) { return one.in_doubt; });
-    put("unavailable", [](const sample& one) { return one.unavailable; });
-    put("running", [](const sample& one) { return one.running; });
-    put("waiting", [](const sample& one) { return one.waiting; });
     put("begin_p50_us", [](const sample& one) { return to_us(one.begin_p50); });
     put("begin_p99_us", [](const sample& one) { return to_us(one.begin_p99); });
     put("end_p50_us", [](const sample& one) { return to_us(one.end_p50); });
     put("end_p99_us", [](const sample& one) { return to_us(one.end_p99); });
-    put("store_calls", [](const sample& one) { return one.store_calls; });
-    put("store_failures", [](const sample& one) { return one.store_failures; });
+    static constexpr std::pair<const char*, std::uint64_t sample::*> counts[] = {
+        {"executed", &sample::executed},
+        {"replayed", &sample::replayed},
+        {"in_progress", &sample::in_progress},
+        {"mismatched", &sample::mismatched},
+        {"failed", &sample::failed},
+        {"in_doubt", &sample::in_doubt},
+        {"unavailable", &sample::unavailable},
+        {"running", &sample::running},
+        {"waiting", &sample::waiting},
+        {"store_calls", &sample::store_calls},
+        {"store_failures", &sample::store_failures}};
+    for (const auto& [name, count] : counts) {
+        put(name, [count = count](const sample& one) { return one.*count; });
+    }
     return made;
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hex.hpp"
 #include "base/units.hpp"
 #include "edge/api/query.hpp"
-#include "http/text.hpp"
 
 namespace semel::edge {
 namespace {
@@ -99,24 +99,8 @@ std::variant<record_id, std::string> read_record_id(std::string_view query) {
 }
 
 std::string to_query(const record_id& id) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    std::string made;
-    const auto add = [&](std::string_view name, std::string_view value) {
-        if (!made.empty()) made += '&';
-        made.append(name).append("=");
-        for (const char c : value) {
-            if (http::is_alpha(c) || http::is_digit(c) || c == '-' || c == '.' || c == '_') {
-                made += c;
-                continue;
-            }
-            const auto byte = static_cast<unsigned char>(c);
-            made.append({'%', digits[byte >> 4U], digits[byte & 15U]});
-        }
-    };
-    add("tenant", id.tenant);
-    add("operation", id.operation);
-    add("key", id.key);
-    return made;
+    return "tenant=" + percent_escaped(id.tenant) + "&operation=" + percent_escaped(id.operation) +
+           "&key=" + percent_escaped(id.key);
 }
 
 } // namespace semel::edge

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/hex.hpp"
 #include "edge/gateway/fetch.hpp"
 #include "http/bounded_json.hpp"
 #include "http/text.hpp"
@@ -14,18 +15,6 @@ namespace semel::edge {
 namespace {
 
 constexpr std::size_t answer_bytes_max = std::size_t{2} << 20U;
-
-void append_escaped(std::string& to, std::string_view text) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    for (const char c : text) {
-        if (http::is_alpha(c) || http::is_digit(c) || c == '-' || c == '.' || c == '_') {
-            to.push_back(c);
-            continue;
-        }
-        const auto byte = static_cast<unsigned char>(c);
-        to.append({'%', digits[byte >> 4U], digits[byte & 15U]});
-    }
-}
 
 http::response committed_answer(const nlohmann::json& said) {
     http::response answer{.status = said.value("status", 200)};
@@ -109,12 +98,12 @@ probe_verdict read_probe(const http::response& answer) {
 
 std::string probe_target(std::string_view path, const semel::request& about) {
     std::string target{path};
-    target.append(path.find('?') == std::string_view::npos ? "?key=" : "&key=");
-    append_escaped(target, about.key);
-    target.append("&operation=");
-    append_escaped(target, about.operation);
-    target.append("&tenant=");
-    append_escaped(target, about.tenant);
+    target.append(path.find('?') == std::string_view::npos ? "?key=" : "&key=")
+        .append(percent_escaped(about.key))
+        .append("&operation=")
+        .append(percent_escaped(about.operation))
+        .append("&tenant=")
+        .append(percent_escaped(about.tenant));
     return target;
 }
 
