@@ -24,8 +24,11 @@ import urllib.parse
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+from http_call import PATIENCE, call, eventually
+
 SEMEL = ""
-PATIENCE = 60  # seconds; the machine may be busy
 
 
 class Orders(BaseHTTPRequestHandler):
@@ -46,28 +49,6 @@ class Orders(BaseHTTPRequestHandler):
 
     def log_message(self, *args):
         pass
-
-
-class Answer:
-    def __init__(self, status, headers, body):
-        self.status, self.headers, self.body = status, headers, body
-        self.json = json.loads(body) if "json" in headers.get("Content-Type", "") else None
-
-
-def call(url, body=None, token=None, headers=None, method=None):
-    sent = dict(headers or {})
-    if body is not None:
-        sent["Content-Type"] = "application/json"
-        body = body if isinstance(body, bytes) else json.dumps(body).encode()
-    if token:
-        sent["Authorization"] = "Bearer " + token
-    request = urllib.request.Request(url, data=body, headers=sent, method=method)
-    try:
-        with urllib.request.urlopen(request, timeout=PATIENCE) as got:
-            return Answer(got.status, got.headers, got.read())
-    except urllib.error.HTTPError as no:
-        with no:
-            return Answer(no.code, no.headers, no.read())
 
 
 class HalfSent:
@@ -167,15 +148,6 @@ sink = "file:{folder}/events.jsonl"
     def end(self):
         out, err = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out, err
-
-
-def eventually(what):
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        if got := what():
-            return got
-        time.sleep(0.05)
-    return what()
 
 
 class Trial(unittest.TestCase):

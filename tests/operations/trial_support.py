@@ -5,42 +5,14 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
-import time
-import urllib.error
-import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlparse
 
-PATIENCE = 60  # seconds; the machine may be busy
-
-
-def eventually(what):
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        if got := what():
-            return got
-        time.sleep(0.05)
-    return what()
-
-
-class Answer:
-    def __init__(self, status, headers, body):
-        self.status, self.headers, self.body = status, headers, body
-
-
-def call(url, body=None, headers=None):
-    sent = dict(headers or {})
-    if body is not None:
-        sent["Content-Type"] = "application/json"
-        body = json.dumps(body).encode()
-    request = urllib.request.Request(url, data=body, headers=sent)
-    try:
-        with urllib.request.urlopen(request, timeout=PATIENCE) as got:
-            return Answer(got.status, got.headers, got.read())
-    except urllib.error.HTTPError as no:
-        with no:
-            return Answer(no.code, no.headers, no.read())
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+from http_call import PATIENCE, call, eventually
 
 
 class Bank(ThreadingHTTPServer):
@@ -203,7 +175,7 @@ on_lease_expiry = "{policy}"
 
     def pay(self, key, amount=3, headers=None):
         return call(self.urls["gateway"] + "/payments", {"amount": amount},
-                    dict(headers or {}, **{"Idempotency-Key": key}))
+                    headers=dict(headers or {}, **{"Idempotency-Key": key}))
 
     def metrics(self):
         return call(self.urls["admin"] + "/metrics").body.decode()
