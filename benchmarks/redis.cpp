@@ -122,21 +122,6 @@ template <class Run> double rate(Run run) {
     return static_cast<double>(done) / watch.elapsed().count();
 }
 
-// Adds up the turns of one way.
-class meter {
-public:
-    template <class Run> void add(Run run) {
-        const stopwatch watch;
-        done_ += run();
-        took_ += watch.elapsed();
-    }
-    [[nodiscard]] double rate() const { return static_cast<double>(done_) / took_.count(); }
-
-private:
-    std::size_t done_ = 0;
-    seconds took_{0};
-};
-
 // A lone caller's figure is the machine's as much as its own: short turns, so that whatever else
 // runs meets both sides alike.
 void lone_turns(semel_side& semel, bare_redis& bare, seconds most, rates& made) {

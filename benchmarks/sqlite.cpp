@@ -78,21 +78,6 @@ struct files {
     std::uint64_t seed = 0;
 };
 
-// Adds up the turns of one way.
-class meter {
-public:
-    template <class Run> void add(Run run) {
-        const stopwatch watch;
-        done_ += run();
-        took_ += watch.elapsed();
-    }
-    [[nodiscard]] double rate() const { return static_cast<double>(done_) / took_.count(); }
-
-private:
-    std::size_t done_ = 0;
-    seconds took_{0};
-};
-
 rates one_round(files& on, seconds most) {
     meter semel_many, semel_lone, semel_replay, bare_group, bare_single, bare_replay;
     const auto advance = [](std::uint64_t& next, std::size_t done) { return next += done, done; };

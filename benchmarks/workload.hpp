@@ -48,6 +48,21 @@ private:
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
+// Adds up the turns of one way.
+class meter {
+public:
+    template <class Run> void add(Run run) {
+        const stopwatch watch;
+        done_ += run();
+        took_ += watch.elapsed();
+    }
+    [[nodiscard]] double rate() const { return static_cast<double>(done_) / took_.count(); }
+
+private:
+    std::size_t done_ = 0;
+    seconds took_{0};
+};
+
 // How long `what(thread)` takes on so many threads; one runs on the calling thread.
 [[nodiscard]] seconds time_threads(std::size_t threads,
                                    const std::function<void(std::size_t)>& what);
