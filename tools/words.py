@@ -11,7 +11,6 @@ SAME_NAMES = {
     "lane_options": "of a store's lane, of a webhook's",
     "listener": "of clients at the edge, of notifications in Redis",
     "message": "consume() takes one from any queue, a relay takes one from the outbox",
-    "places": "of keys in a configuration, of statements in PostgreSQL",
     "protected_call": "one idea, for HTTP and for gRPC",
     "request": "to the engine, and HTTP's own word",
     "scope": "of a token, as OAuth says; of a thread that gRPC calls run under",

@@ -31,7 +31,7 @@ public:
 
 private:
     template <class T>
-    void look(const config::places& where, const std::string& entry, keys about,
+    void look(const config::key_places& where, const std::string& entry, keys about,
               const result<T>& at) {
         if (at || !where.can_judge(about)) return;
         const std::string key{*about.begin()};

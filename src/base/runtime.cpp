@@ -10,7 +10,7 @@
 
 #include "base/home_process.hpp"
 #include "base/process_random.hpp"
-#include "base/stretch.hpp"
+#include "base/wait_slice.hpp"
 #include "semel/base/mutex.hpp"
 
 namespace semel {
@@ -104,7 +104,7 @@ private:
                 changed_.wait(lock);
             } else if (const auto left = due_.front().when - local_clock::now();
                        left > duration::zero()) {
-                changed_.wait_for(lock, stretch(left));
+                changed_.wait_for(lock, wait_slice(left));
             } else {
                 run_first();
             }

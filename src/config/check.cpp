@@ -34,7 +34,7 @@ public:
 private:
     void say(keys about, const std::string& what) { say_of(of_.where, "", about, what); }
 
-    void say_of(const places& where, const std::string& entry, keys about,
+    void say_of(const key_places& where, const std::string& entry, keys about,
                 const std::string& what) {
         if (!where.can_judge(about)) return;
         const std::string key{*about.begin()};
@@ -253,7 +253,7 @@ private:
         }
     }
 
-    void check_policy(const operation_policy& policy, const places& where,
+    void check_policy(const operation_policy& policy, const key_places& where,
                       const std::string& entry) {
         if (policy.result_bytes_max > of_.limits.result_bytes_max) {
             say_of(where, entry, {"result_bytes_max"}, "must be within limits.result_bytes_max");

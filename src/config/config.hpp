@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "config/places.hpp"
+#include "config/key_places.hpp"
 #include "config/surroundings.hpp"
 #include "edge/center/center.hpp"
 #include "edge/console/console.hpp"
@@ -113,7 +113,7 @@ struct route_entry {
     std::vector<std::string> fingerprint_ignore = {};
     std::string probe = {}; // path on the upstream
     reconcile_times times = {};
-    places where = {};
+    key_places where = {};
 };
 
 struct operation_entry {
@@ -121,7 +121,7 @@ struct operation_entry {
     operation_policy policy = {};
     std::string probe = {}; // URL
     reconcile_times times = {};
-    places where = {};
+    key_places where = {};
 };
 
 // A relay of outbox events; see semel/outbox/relay.hpp.
@@ -130,7 +130,7 @@ struct relay_entry {
     secret sink = {};
     outbox::on_ack ack = outbox::on_ack::remove;
     outbox::relay_options options = {};
-    places where = {};
+    key_places where = {};
 };
 
 struct config {
@@ -148,7 +148,7 @@ struct config {
     std::vector<route_entry> routes = {};
     std::vector<operation_entry> operations = {};
     std::vector<relay_entry> relays = {};
-    places where = {};
+    key_places where = {};
 };
 
 } // namespace semel::config

@@ -76,7 +76,7 @@ private:
     }
 
     void read_variable(const std::string& name, const std::string& text, const std::string& prefix,
-                       const section& of, places& where) {
+                       const section& of, key_places& where) {
         std::vector<std::string> known;
         for (const field& one : of.keys) {
             known.push_back(prefix + upper(one.name));
@@ -97,7 +97,7 @@ private:
     struct table_place {
         const std::string& name;
         std::string prefix;
-        places& where;
+        key_places& where;
     };
 
     void read_table(const value& from, const fields& keys, const table_place& at) {
@@ -128,7 +128,7 @@ private:
     }
 
     template <class Entry>
-    void read_entries(const member& from, std::vector<Entry>& to, places& where) {
+    void read_entries(const member& from, std::vector<Entry>& to, key_places& where) {
         const auto* list = std::get_if<value::list>(&from.is.is);
         if (list == nullptr) {
             where.unreadable.insert(from.name);
@@ -144,7 +144,8 @@ private:
         }
     }
 
-    void unknown_section(const member& one, const std::vector<section>& sections, places& where) {
+    void unknown_section(const member& one, const std::vector<section>& sections,
+                         key_places& where) {
         std::vector<std::string> known = {"route", "operation", "relay"};
         for (const section& each : sections) known.push_back(each.name);
         where.unreadable.insert(nearest(one.name, known));
@@ -156,7 +157,7 @@ private:
 };
 
 // A default is no mistake where the limit is lower.
-void fit(operation_policy& policy, const places& where, const limits& bounds) {
+void fit(operation_policy& policy, const key_places& where, const limits& bounds) {
     if (where.lines.contains("result_bytes_max")) return;
     policy.result_bytes_max = std::min(policy.result_bytes_max, bounds.result_bytes_max);
 }

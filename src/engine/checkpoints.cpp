@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/attempt.hpp"
-#include "engine/courier.hpp"
+#include "engine/deliver.hpp"
 #include "engine/engine_core.hpp"
 #include "semel/base/mutex.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/begin_machine.hpp"
-#include "engine/courier.hpp"
+#include "engine/deliver.hpp"
 #include "engine/engine_core.hpp"
 #include "engine/outcomes.hpp"
 #include "semel/base/mutex.hpp"

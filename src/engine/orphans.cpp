@@ -6,7 +6,7 @@
 
 #include "base/mutant.hpp"
 #include "core/orphan_machine.hpp"
-#include "engine/courier.hpp"
+#include "engine/deliver.hpp"
 #include "engine/engine_core.hpp"
 #include "engine/outcomes.hpp"
 #include "engine/strand.hpp"

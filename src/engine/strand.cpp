@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/stretch.hpp"
+#include "base/wait_slice.hpp"
 #include "semel/base/mutex.hpp"
 
 namespace semel {
@@ -52,7 +52,7 @@ bool strand::serve(std::optional<local_time> until) {
         }
         const duration left = *until - local_clock::now();
         if (left <= duration::zero()) return false;
-        posted_.wait_for(lock, stretch(left));
+        posted_.wait_for(lock, wait_slice(left));
     }
     task next = std::move(tasks_.front());
     tasks_.pop_front();

@@ -14,8 +14,8 @@
 #include "semel/base/result.hpp"
 #include "semel/core/metrics.hpp"
 #include "semel/core/record_machine.hpp"
+#include "store/begin_streak.hpp"
 #include "store/lane.hpp"
-#include "store/row_of_begins.hpp"
 
 namespace semel::postgres {
 
@@ -104,7 +104,7 @@ private:
     batch_call insert_, insert_new_, complete_, complete_there_, fail_, renew_, load_, load_rest_,
         save_, erase_;
     places places_;
-    row_of_begins begins_;
+    begin_streak begins_;
     expected expects_ = expected::anything; // of the begins in this round
     std::array<char, 8> floor_bytes_ = {};
     std::uint64_t highest_erased_ = 0;

@@ -12,8 +12,8 @@
 #include "semel/base/result.hpp"
 #include "semel/core/metrics.hpp"
 #include "semel/core/record_machine.hpp"
+#include "store/begin_streak.hpp"
 #include "store/lane.hpp"
-#include "store/row_of_begins.hpp"
 
 namespace semel::redis {
 
@@ -50,7 +50,7 @@ private:
     std::string requests_;
     std::size_t accepted_ = 0; // bytes of them that may have been sent
     bool asks_time_ = false;   // they begin with a question for the time
-    row_of_begins begins_;
+    begin_streak begins_;
 };
 
 } // namespace semel::redis

@@ -19,8 +19,8 @@
 #include "semel/base/result.hpp"
 #include "semel/core/record_machine.hpp"
 #include "semel/databases/redis.hpp"
+#include "store/begin_streak.hpp"
 #include "store/lane.hpp"
-#include "store/row_of_begins.hpp"
 
 namespace semel::redis {
 

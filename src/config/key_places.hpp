@@ -11,7 +11,7 @@ namespace semel::config {
 
 // Of a whole configuration keys are called "server.listen" and sections "server"; of a [[route]],
 // an [[operation]] or a [[relay]] they are called "path".
-struct places {
+struct key_places {
     std::string whole = {}; // the file, or the line of the entry: "semel.toml:12"
     std::map<std::string, std::string, std::less<>> lines = {};
     // Keys and sections that could not be read, and those that a mistyped name may mean. They have

@@ -10,7 +10,7 @@ namespace semel {
 enum class expected { anything, new_keys, records };
 
 // How many begins in a row have found the same.
-class row_of_begins {
+class begin_streak {
 public:
     void add(expected met) {
         length_ = met == met_ ? length_ + 1 : 1;

@@ -1,4 +1,4 @@
-#include "engine/courier.hpp"
+#include "engine/deliver.hpp"
 
 #include <memory>
 #include <utility>
@@ -9,10 +9,10 @@ namespace semel {
 
 namespace {
 
-class courier : public std::enable_shared_from_this<courier> {
+class background_command : public std::enable_shared_from_this<background_command> {
 public:
-    courier(std::shared_ptr<engine_core> core, record_id id, complete_options what,
-            unique_function<void(result<reply>)> done)
+    background_command(std::shared_ptr<engine_core> core, record_id id, complete_options what,
+                       unique_function<void(result<reply>)> done)
         : core_(std::move(core)),
           id_(std::move(id)),
           machine_(std::move(what)),
@@ -58,8 +58,8 @@ private:
 
 void deliver(engine_core& core, record_id id, complete_options what,
              unique_function<void(result<reply>)> done) {
-    std::make_shared<courier>(core.shared_from_this(), std::move(id), std::move(what),
-                              std::move(done))
+    std::make_shared<background_command>(core.shared_from_this(), std::move(id), std::move(what),
+                                         std::move(done))
         ->start();
 }
 

@@ -9,9 +9,9 @@
 namespace semel {
 
 // Condition variables wait by a clock that stands still while the machine is suspended. local_clock
-// goes on. So a long wait is cut into stretches: after a resume no wait ends later than by one
-// stretch, and an idle process wakes up once a second at most.
-inline duration stretch(duration left) {
+// goes on. So a long wait is cut into slices: after a resume no wait ends later than by one
+// slice, and an idle process wakes up once a second at most.
+inline duration wait_slice(duration left) {
     return std::min<duration>(left, std::chrono::seconds{1});
 }
 
