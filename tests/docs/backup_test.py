@@ -59,8 +59,8 @@ class Gateway:
         self.url = re.search(r"listening on (http://[^,\s]+)", line).group(1)
 
     def pay(self, key):
-        return call(self.url + "/payments", {"amount": 3}, {"Idempotency-Key": key,
-                                                            "Host": "shop"})
+        return call(self.url + "/payments", {"amount": 3},
+                    headers={"Idempotency-Key": key, "Host": "shop"})
 
     def close(self):
         if self.process.poll() is None:

@@ -95,7 +95,7 @@ class Failover(unittest.TestCase):
         self.url = re.search(r"(http://127[^,\s]+)", gateway.stdout.readline()).group(1)
 
     def pay(self, key):
-        return call(self.url + "/payments", {"amount": 3}, {"Idempotency-Key": key})
+        return call(self.url + "/payments", {"amount": 3}, headers={"Idempotency-Key": key})
 
     def test_goes_on_with_the_standby_without_a_restart(self):
         self.start_gateway()

@@ -160,7 +160,7 @@ class Stage:
 
     def pay(self, key, amount=3):
         return call(f"http://127.0.0.1:{self.run.ports.of('7070')}/payments", {"amount": amount},
-                    {"Idempotency-Key": key})
+                    headers={"Idempotency-Key": key})
 
     def pay_until_killed(self, key):
         try:
