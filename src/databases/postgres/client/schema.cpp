@@ -112,7 +112,7 @@ std::int64_t number_in(const rows& got) {
 }
 
 result<std::int64_t> schema_version(connection& on, std::string_view prefix, local_time deadline) {
-    const auto there = ask(on, tables_there_text(prefix), deadline);
+    auto there = ask(on, tables_there_text(prefix), deadline);
     if (!there || *there == 0) return there;
     return ask(on, version_text(prefix), deadline);
 }
