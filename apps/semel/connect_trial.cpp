@@ -55,7 +55,7 @@ result<void> check_rights(const std::string& url) {
 
 result<void> ask(const std::string& url, const config::store_section& with) {
     auto store =
-        open_store(url, {.table_prefix = with.options.table_prefix, .mode = mode_for(url)});
+        semel::open_store(url, {.table_prefix = with.options.table_prefix, .mode = mode_for(url)});
     if (!store) return std::move(store).error();
     const record_id id{.tenant = "semel", .operation = "ready", .key = "ready"};
     auto got = (*store)->call(id, commands::lookup{});

@@ -1,9 +1,8 @@
-#include <array>
 #include <chrono>
-#include <cstdio>
 #include <iostream>
 #include <memory>
 
+#include "base/rfc3339.hpp"
 #include "commands.hpp"
 #include "semel/ids.hpp"
 
@@ -12,20 +11,8 @@ namespace {
 
 // 2016-07-30T23:54:10.259Z
 std::string iso8601(std::uint64_t milliseconds) {
-    using namespace std::chrono;
-    const sys_time<std::chrono::milliseconds> when{
-        std::chrono::milliseconds{static_cast<std::int64_t>(milliseconds)}};
-    const auto day = floor<days>(when);
-    const year_month_day date{day};
-    const hh_mm_ss time{when - day};
-    std::array<char, 64> text;
-    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ",
-                  static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                  static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
-                  static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()),
-                  static_cast<int>(time.subseconds().count()));
-    return text.data();
+    const std::chrono::milliseconds since{static_cast<std::int64_t>(milliseconds)};
+    return rfc3339(time_point{since}, time_step::milliseconds);
 }
 
 void print_field(std::string_view name, std::string_view value) {

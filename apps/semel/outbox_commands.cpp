@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/rfc3339.hpp"
 #include "choices.hpp"
 #include "commands.hpp"
 #include "opened.hpp"
@@ -50,14 +51,7 @@ std::optional<outbox::row_status> status_of(const std::string& word) {
 
 // 2026-01-31T12:00:00Z
 std::string time_text(time_point when) {
-    using namespace std::chrono;
-    const auto seconds_of = floor<seconds>(when);
-    const auto day = floor<days>(seconds_of);
-    const year_month_day date{day};
-    const hh_mm_ss time{seconds_of - day};
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", int{date.year()},
-                       unsigned{date.month()}, unsigned{date.day()}, time.hours().count(),
-                       time.minutes().count(), time.seconds().count());
+    return rfc3339(when, time_step::seconds);
 }
 
 json json_of(const outbox::row_view& from) {

@@ -17,15 +17,6 @@ using json = nlohmann::ordered_json;
 constexpr std::size_t cell_bytes_max = 48;
 constexpr std::size_t text_shown_max = 4'096;
 
-bool is_utf8(const std::string& text) {
-    try {
-        static_cast<void>(json(text).dump());
-        return true;
-    } catch (const json::exception&) {
-        return false;
-    }
-}
-
 void put(json& to, const std::string& name, const std::string& bytes) {
     if (is_utf8(bytes)) {
         to[name] = bytes;
@@ -127,14 +118,7 @@ std::string printable(std::string_view bytes) {
 }
 
 std::string time_text(time_point when) {
-    if (when == time_point{}) return "";
-    using namespace std::chrono;
-    const auto day = floor<days>(when);
-    const year_month_day date{day};
-    const hh_mm_ss time{floor<microseconds>(when - day)};
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", int{date.year()},
-                       unsigned{date.month()}, unsigned{date.day()}, time.hours().count(),
-                       time.minutes().count(), time.seconds().count(), time.subseconds().count());
+    return when == time_point{} ? "" : rfc3339(when);
 }
 
 std::string age_text(duration length) {

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/rfc3339.hpp"
 #include "commands.hpp"
 #include "config/token_file.hpp"
 #include "semel/ids.hpp"
@@ -25,16 +26,7 @@ struct token_arguments {
 // 2026-01-31T12:00:00Z
 std::string now_text() {
     using namespace std::chrono;
-    const auto now = floor<seconds>(system_clock::now());
-    const auto day = floor<days>(now);
-    const year_month_day date{day};
-    const hh_mm_ss time{now - day};
-    char text[32];
-    std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", int{date.year()},
-                  unsigned{date.month()}, unsigned{date.day()},
-                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()));
-    return text;
+    return rfc3339(floor<duration>(system_clock::now()), time_step::seconds);
 }
 
 bool one_line(std::string_view text) {

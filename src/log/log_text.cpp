@@ -1,5 +1,7 @@
 #include "log/log_text.hpp"
 
+#include "base/utf8.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,23 +19,6 @@ constexpr std::string_view replacement = "\xEF\xBF\xBD"; // U+FFFD
 
 unsigned byte_at(std::string_view text, std::size_t at) {
     return static_cast<unsigned char>(text[at]);
-}
-
-// The length of the well-formed UTF-8 character at the start of `text`, or 0. Table 3-7 of the
-// Unicode standard: no overlong forms, no surrogates, nothing above U+10FFFF.
-std::size_t utf8_length(std::string_view text) {
-    const unsigned first = byte_at(text, 0);
-    if (first < 0x80) return 1;
-    if (first < 0xC2 || first > 0xF4) return 0;
-    const std::size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    if (text.size() < length) return 0;
-    const unsigned low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-    const unsigned high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-    if (byte_at(text, 1) < low || byte_at(text, 1) > high) return 0;
-    for (std::size_t i = 2; i < length; ++i) {
-        if ((byte_at(text, i) & 0xC0U) != 0x80) return 0;
-    }
-    return length;
 }
 
 void append_ascii(std::string& line, char one) {

@@ -1,9 +1,6 @@
 #include "edge/api/encoding.hpp"
 
-#include <array>
-#include <chrono>
 #include <cstdint>
-#include <cstdio>
 
 #include "semel/fingerprint.hpp"
 
@@ -15,22 +12,6 @@ constexpr std::string_view letters =
 
 unsigned byte_at(std::string_view bytes, std::size_t at) {
     return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0U;
-}
-
-// How many bytes a character that begins so takes; 0 if none begins so.
-std::size_t utf8_length(unsigned first) {
-    if (first < 0x80) return 1;
-    if (first >= 0xC2 && first < 0xE0) return 2;
-    if (first >= 0xE0 && first < 0xF0) return 3;
-    return first >= 0xF0 && first < 0xF5 ? 4 : 0;
-}
-
-// Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte.
-bool second_fits(unsigned first, unsigned second) {
-    if (first == 0xE0) return second >= 0xA0;
-    if (first == 0xED) return second < 0xA0;
-    if (first == 0xF0) return second >= 0x90;
-    return first != 0xF4 || second < 0x90;
 }
 
 void append_number(std::string& to, std::uint64_t number) {
@@ -46,20 +27,6 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at) {
 constexpr std::size_t claim_bytes = 24;
 
 } // namespace
-
-bool is_utf8(std::string_view bytes) {
-    for (std::size_t at = 0; at < bytes.size();) {
-        const unsigned first = byte_at(bytes, at);
-        const std::size_t length = utf8_length(first);
-        if (length == 0 || length > bytes.size() - at) return false;
-        for (std::size_t i = 1; i < length; ++i) {
-            if ((byte_at(bytes, at + i) & 0xC0U) != 0x80U) return false;
-        }
-        if (length > 1 && !second_fits(first, byte_at(bytes, at + 1))) return false;
-        at += length;
-    }
-    return true;
-}
 
 std::string to_base64(std::string_view bytes) {
     std::string text;
@@ -114,20 +81,6 @@ std::optional<claim> parse_attempt_token(std::string_view token) {
     if (!bytes || bytes->size() != claim_bytes) return std::nullopt;
     return claim{.fence = number_at(*bytes, 0),
                  .owner = {.high = number_at(*bytes, 8), .low = number_at(*bytes, 16)}};
-}
-
-std::string rfc3339(time_point when) {
-    const auto day = std::chrono::floor<std::chrono::days>(when);
-    const std::chrono::year_month_day date{day};
-    const std::chrono::hh_mm_ss time{when - day};
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ",
-                  static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                  static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
-                  static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()),
-                  static_cast<int>(time.subseconds().count()));
-    return text.data();
 }
 
 std::optional<std::string> percent_decoded(std::string_view text) {

@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/rfc3339.hpp"
+#include "base/utf8.hpp"
 #include "semel/base/time.hpp"
 #include "semel/core/record.hpp"
 
 namespace semel::edge {
-
-[[nodiscard]] bool is_utf8(std::string_view bytes);
 
 // RFC 4648, with padding.
 [[nodiscard]] std::string to_base64(std::string_view bytes);
@@ -19,9 +19,6 @@ namespace semel::edge {
 // An attempt's claim as one word that means nothing to its holder.
 [[nodiscard]] std::string attempt_token(const claim& by);
 [[nodiscard]] std::optional<claim> parse_attempt_token(std::string_view text);
-
-// "2026-01-31T12:00:00.000000Z".
-[[nodiscard]] std::string rfc3339(time_point when);
 
 // %XX as bytes; none if an escape is malformed.
 [[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);

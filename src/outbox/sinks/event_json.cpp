@@ -2,8 +2,8 @@
 
 #include <openssl/evp.h>
 
+#include "base/utf8.hpp"
 #include "log/log_text.hpp"
-#include "outbox/sinks/utf8.hpp"
 
 namespace semel::outbox {
 
