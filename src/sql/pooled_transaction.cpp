@@ -75,6 +75,7 @@ transaction_port::done pooled_transaction::lock(const record_id& id, locked_reco
     auto locked = co_await at_->port().lock(id, to);
     // The server may have been restarted while the connection was idle.
     if (!locked && at_->lost() && locked.error().possible == effect::none) {
+        static_cast<void>(co_await at_->port().rollback()); // of what had begun
         auto again = co_await at_->port().begin(locked_);
         if (!again) co_return again;
         auto at_last = co_await at_->port().lock(id, to);
