@@ -62,7 +62,7 @@ result<descriptor> connect_one(const addrinfo& to, duration patience) {
     prepare(made.get());
     if (::connect(made.get(), to.ai_addr, to.ai_addrlen) == 0) return made;
     if (errno != EINPROGRESS) return system_failure("connect", errno);
-    if (auto ready = wait_for(made.get(), readiness::writable, patience); !ready) {
+    if (auto ready = wait_for(made.get(), socket_event::writable, patience); !ready) {
         return std::move(ready).error();
     }
     int error = 0;
@@ -84,7 +84,7 @@ public:
             if (sent > 0) return static_cast<std::size_t>(sent);
             if (errno == EINTR) continue;
             if (errno != EAGAIN) return system_failure("send", errno);
-            auto ready = wait_for(socket_.get(), readiness::writable, patience);
+            auto ready = wait_for(socket_.get(), socket_event::writable, patience);
             if (!ready) return std::move(ready).error();
         }
     }
@@ -92,7 +92,7 @@ public:
     result<std::size_t> receive(std::span<char> into, duration patience) override {
         while (true) {
             // Mostly the answer is not there yet. Then this saves a useless call of recv().
-            auto ready = wait_for(socket_.get(), readiness::readable, patience);
+            auto ready = wait_for(socket_.get(), socket_event::readable, patience);
             if (!ready) return std::move(ready).error();
             const ssize_t got = ::recv(socket_.get(), into.data(), into.size(), 0);
             if (got >= 0) return static_cast<std::size_t>(got);
@@ -126,10 +126,10 @@ void prepare(int socket) {
     set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, unacknowledged_max_ms);
 }
 
-result<void> wait_for(int socket, readiness what, duration patience) {
+result<void> wait_for(int socket, socket_event what, duration patience) {
     const local_time until = local_clock::now() + patience;
     pollfd asked{.fd = socket,
-                 .events = static_cast<short>(what == readiness::readable ? POLLIN : POLLOUT),
+                 .events = static_cast<short>(what == socket_event::readable ? POLLIN : POLLOUT),
                  .revents = 0};
     while (true) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - local_clock::now());

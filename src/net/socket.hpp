@@ -34,10 +34,10 @@ private:
     int it_;
 };
 
-enum class readiness { readable, writable };
+enum class socket_event { readable, writable };
 
 // errc::timed_out if it does not come within `patience`.
-[[nodiscard]] result<void> wait_for(int socket, readiness what, duration patience);
+[[nodiscard]] result<void> wait_for(int socket, socket_event what, duration patience);
 
 // Of a stream of which nothing has been asked: it has ended, or said what would be taken for the
 // answer to the next request.

@@ -162,7 +162,7 @@ private:
                 return broken(doing, why);
             }
             const auto what =
-                why == SSL_ERROR_WANT_READ ? readiness::readable : readiness::writable;
+                why == SSL_ERROR_WANT_READ ? socket_event::readable : socket_event::writable;
             const duration left = std::max(until - local_clock::now(), duration{0});
             if (auto ready = wait_for(socket_.get(), what, left); !ready) {
                 return std::move(ready).error();

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "edge/api/center_counts.hpp"
 #include "edge/server/handler.hpp"
 #include "edge/server/security_event.hpp"
 #include "semel/base/runtime.hpp"
@@ -42,21 +43,6 @@ struct center_options {
     security_watch watch = {}; // called for refused tokens and scopes; may be empty
     // How long a store that cannot answer is asked again before the client gets a 503.
     duration patience = std::chrono::seconds{5};
-};
-
-// Since the start, except `waiting`.
-struct center_counts {
-    counter requests = {};
-    counter refused = {};  // without the right token, or malformed
-    counter commands = {}; // begins, completions and so on, each item of a batch
-    counter started = {};  // begins that were granted
-    counter replayed = {}; // begins that were answered from the record
-    // Begins that were refused by the record.
-    counter in_progress = {}, mismatched = {}, failed = {}, in_doubt = {};
-    counter fenced = {}; // commands of attempts that had lost their record
-    counter unavailable = {};
-    counter waiters_refused = {};
-    counter waiting = {}; // now
 };
 
 class center_core;

@@ -6,7 +6,7 @@
 #include <deque>
 #include <vector>
 
-#include "edge/center/center.hpp"
+#include "edge/api/center_counts.hpp"
 #include "edge/gateway/options.hpp"
 #include "semel/core/metrics.hpp"
 #include "semel/engine.hpp"

@@ -53,9 +53,9 @@ TEST(SqliteErrors, EveryNativeCodeHasItsFailure) {
     for (const auto& one : rows) {
         const native_error error{.code = one.code, .system = one.system, .message = "words"};
 
-        EXPECT_EQ(failure_of(error, phase::open).code, one.as) << one.what;
-        EXPECT_EQ(failure_of(error, phase::statement).code, one.as) << one.what;
-        EXPECT_EQ(failure_of(error, phase::commit).code, one.as) << one.what;
+        EXPECT_EQ(failure_of(error, during::open).code, one.as) << one.what;
+        EXPECT_EQ(failure_of(error, during::statement).code, one.as) << one.what;
+        EXPECT_EQ(failure_of(error, during::commit).code, one.as) << one.what;
     }
 }
 
@@ -63,14 +63,15 @@ TEST(SqliteErrors, OnlyACommitLeavesADoubt) {
     for (const auto& one : rows) {
         const native_error error{.code = one.code, .system = one.system, .message = "words"};
 
-        EXPECT_EQ(failure_of(error, phase::open).possible, effect::none) << one.what;
-        EXPECT_EQ(failure_of(error, phase::statement).possible, effect::none) << one.what;
-        EXPECT_EQ(failure_of(error, phase::commit).possible, one.after_commit) << one.what;
+        EXPECT_EQ(failure_of(error, during::open).possible, effect::none) << one.what;
+        EXPECT_EQ(failure_of(error, during::statement).possible, effect::none) << one.what;
+        EXPECT_EQ(failure_of(error, during::commit).possible, one.after_commit) << one.what;
     }
 }
 
 TEST(SqliteErrors, TheDetailHasTheWordsTheCodeAndAnAdvice) {
-    const auto why = failure_of({.code = SQLITE_FULL, .message = "disk is full"}, phase::statement);
+    const auto why =
+        failure_of({.code = SQLITE_FULL, .message = "disk is full"}, during::statement);
 
     EXPECT_EQ(why.detail, "sqlite: disk is full (code 13); free space on the disk; nothing was "
                           "stored and the store goes on when there is room");

@@ -53,11 +53,11 @@ query& query::bind_null(int at) {
 
 result<query::step_result> query::step() {
     if (of_.on_->home_.left()) return opened_before_fork("sqlite: the connection");
-    if (bind_error_ != SQLITE_OK) return of_.on_->fail(bind_error_, phase::statement);
+    if (bind_error_ != SQLITE_OK) return of_.on_->fail(bind_error_, during::statement);
     const int code = sqlite3_step(of_.it_.get());
     if (code == SQLITE_ROW) return step_result::row;
     if (code == SQLITE_DONE) return step_result::done;
-    return of_.on_->fail(code, phase::statement);
+    return of_.on_->fail(code, during::statement);
 }
 
 result<std::int64_t> query::run() {
@@ -95,7 +95,7 @@ result<std::unique_ptr<connection>> connection::open(const connection_options& o
     const bool looks = options.mode == open_mode::read_only;
     // SQLite opens what it may not write as read-only without a word.
     if (!looks && sqlite3_db_readonly(made->db_, "main") == 1) {
-        return made->fail(SQLITE_READONLY, phase::open);
+        return made->fail(SQLITE_READONLY, during::open);
     }
     // The file is looked at only now.
     auto looked = made->execute(std::string{looks ? "PRAGMA query_only=ON;" : ""} +
@@ -169,14 +169,14 @@ result<statement> connection::prepare(std::string_view sql) {
     sqlite3_stmt* made = nullptr;
     const int code = sqlite3_prepare_v3(db_, sql.data(), static_cast<int>(sql.size()),
                                         SQLITE_PREPARE_PERSISTENT, &made, nullptr);
-    if (code != SQLITE_OK) return fail(code, phase::statement);
+    if (code != SQLITE_OK) return fail(code, during::statement);
     return statement{*this, made};
 }
 
 result<void> connection::execute(const std::string& statements) {
     if (home_.left()) return opened_before_fork("sqlite: the connection");
     const int code = sqlite3_exec(db_, statements.c_str(), nullptr, nullptr, nullptr);
-    if (code != SQLITE_OK) return fail(code, phase::statement);
+    if (code != SQLITE_OK) return fail(code, during::statement);
     return {};
 }
 
@@ -197,7 +197,7 @@ result<void> connection::check_in_place() {
     int moved = 0;
     const int code = sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
     if (code != SQLITE_OK || moved == 0) return {};
-    failure why = fail(SQLITE_READONLY_DBMOVED, phase::statement);
+    failure why = fail(SQLITE_READONLY_DBMOVED, during::statement);
     why.possible = effect::none;
     return why;
 }
@@ -206,7 +206,7 @@ result<void> connection::commit() {
     query run{commit_};
     const int code = sqlite3_step(commit_.it_.get());
     if (code == SQLITE_DONE) return {};
-    return fail(code, phase::commit);
+    return fail(code, during::commit);
 }
 
 void connection::rollback() {
@@ -215,7 +215,7 @@ void connection::rollback() {
     SEMEL_ASSERT(sqlite3_get_autocommit(db_) != 0);
 }
 
-failure connection::fail(int code, phase when) {
+failure connection::fail(int code, during when) {
     failed_ = true;
     // The handle remembers the last error of its own; not every failure is one.
     const bool known = db_ != nullptr && (sqlite3_errcode(db_) & 0xff) == (code & 0xff);
@@ -229,7 +229,7 @@ failure connection::fail(int code, phase when) {
 // SQLite tries again for reading only, and then reports only that the file is missing.
 failure connection::cannot_open(int code) {
     if (options_.mode == open_mode::read_only) {
-        failure why = fail(code, phase::open);
+        failure why = fail(code, during::open);
         if (why.code != errc::read_only) return why;
         return {.code = errc::unavailable,
                 .possible = effect::none,
@@ -238,8 +238,9 @@ failure connection::cannot_open(int code) {
     }
     const auto folder = std::filesystem::absolute(options_.path).parent_path();
     const bool refused = (code & 0xff) == SQLITE_CANTOPEN && ::access(folder.c_str(), W_OK) != 0;
-    if (!refused) return fail(code, phase::open);
-    return failure_of({.code = code, .system = errno, .message = sqlite3_errmsg(db_)}, phase::open);
+    if (!refused) return fail(code, during::open);
+    return failure_of({.code = code, .system = errno, .message = sqlite3_errmsg(db_)},
+                      during::open);
 }
 
 // Called by SQLite while another connection holds the lock it needs.

@@ -127,7 +127,7 @@ private:
     static int wait_for_lock(void* self, int tries);
     [[nodiscard]] result<void> make_durable();
     [[nodiscard]] result<void> switch_to_wal();
-    [[nodiscard]] failure fail(int code, phase when);
+    [[nodiscard]] failure fail(int code, during when);
     [[nodiscard]] failure cannot_open(int code);
 
     const home_process home_;

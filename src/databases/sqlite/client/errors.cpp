@@ -80,13 +80,13 @@ int refined(const native_error& error) {
 
 } // namespace
 
-failure failure_of(const native_error& error, phase when) {
+failure failure_of(const native_error& error, during when) {
     const meaning& what = meaning_of(refined(error));
     std::string detail =
         "sqlite: " + std::string{error.message} + " (code " + std::to_string(error.code) + ")";
     if (!what.advice.empty()) detail += "; " + std::string{what.advice};
     return {.code = what.as,
-            .possible = when == phase::commit ? what.after_commit : effect::none,
+            .possible = when == during::commit ? what.after_commit : effect::none,
             .detail = std::move(detail)};
 }
 

@@ -15,8 +15,8 @@ struct native_error {
 
 // When it went wrong. A commit that fails with an I/O error may still be found in the log after a
 // crash; everything before the commit is undone by the rollback.
-enum class phase { open, statement, commit };
+enum class during { open, statement, commit };
 
-[[nodiscard]] failure failure_of(const native_error& error, phase when);
+[[nodiscard]] failure failure_of(const native_error& error, during when);
 
 } // namespace semel::sqlite

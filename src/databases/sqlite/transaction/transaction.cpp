@@ -271,7 +271,7 @@ result<void> transaction_on_file::end() {
             return sqlite::failure_of({.code = sqlite3_extended_errcode(db_),
                                        .system = sqlite3_system_errno(db_),
                                        .message = sqlite3_errmsg(db_)},
-                                      sqlite::phase::commit);
+                                      sqlite::during::commit);
         }
         std::this_thread::sleep_for(std::chrono::microseconds{500});
     }
