@@ -10,10 +10,11 @@ using last_seen = orphan_steps::gave_up::last_seen;
 
 // The store has just been asked, and did not answer.
 orphan_step orphan_machine::start(local_time now) {
-    return hurries_ ? on_timer() : later(now, last_seen::unknown);
+    return hurries_ ? on_timer(now) : later(now, last_seen::unknown);
 }
 
-orphan_step orphan_machine::on_timer() const {
+orphan_step orphan_machine::on_timer(local_time now) {
+    asked_at_ = now;
     return orphan_steps::ask{.what = commands::lookup{}};
 }
 
@@ -40,8 +41,10 @@ orphan_step orphan_machine::on_failure(local_time now) {
 
 orphan_step orphan_machine::later(local_time now, last_seen as) {
     const local_time next = now + looks_.next();
-    if (next >= options_.look_until) return orphan_steps::gave_up{.as = as};
-    return orphan_steps::wait{.until = next};
+    if (next < options_.look_until) return orphan_steps::wait{.until = next};
+    const bool last = as == last_seen::unknown || asked_at_ >= options_.look_until;
+    if (last) return orphan_steps::gave_up{.as = as};
+    return orphan_steps::wait{.until = std::max(now, options_.look_until)};
 }
 
 void orphan_machine::hurry(local_time look_until) {

@@ -16,7 +16,8 @@ struct orphan_options {
     owner_id owner = {};
     std::uint64_t ran = 0; // the fence of this owner's claim that its work ran under; 0: none
     // Until when the claim is looked for. The search goes on after a look that did not find the
-    // claim.
+    // claim, and ends with a look that was sent at this time or later: an earlier one may have
+    // been answered late, after a pause of the process, and says nothing about the time between.
     local_time look_until = {};
     backoff_options looks = {};
     std::uint64_t seed = 0;
@@ -56,7 +57,7 @@ public:
     [[nodiscard]] orphan_step on_failure(local_time now);
     // A begin that was sent again may leave a second claim.
     [[nodiscard]] orphan_step on_given_back(local_time now);
-    [[nodiscard]] orphan_step on_timer() const;
+    [[nodiscard]] orphan_step on_timer(local_time now);
     // There is no more time: the next answer that the store gives decides.
     void hurry(local_time look_until);
 
@@ -68,6 +69,7 @@ private:
     // so the owner alone does not show whether the claim is still there.
     std::uint64_t settled_;
     backoff looks_;
+    local_time asked_at_ = {}; // when the last look was sent
     bool hurries_ = false;
 };
 

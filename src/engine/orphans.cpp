@@ -40,7 +40,7 @@ private:
         const auto core = core_.lock();
         if (!waiting_ || core == nullptr) return;
         waiting_ = false;
-        perform(*core, machine_.on_timer());
+        perform(*core, machine_.on_timer(core->runtime->now()));
     }
 
     void perform(engine_core& core, orphan_step&& step) {

@@ -13,6 +13,8 @@ inline constexpr std::uint64_t corpus[]{
     12870,
     // A verdict that an undone attempt gave back could not be corrected any more.
     863725439,
+    // A look that was answered after a long pause ended the search for a claim without an owner at work.
+    1907125750,
 };
 
 } // namespace semel::sim

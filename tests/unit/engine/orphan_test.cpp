@@ -42,7 +42,7 @@ TEST_F(OrphanMachine, LooksAfterAMomentAndOnlyReads) {
 
     ASSERT_NE(as<orphan_steps::wait>(first), nullptr);
     EXPECT_LE(as<orphan_steps::wait>(first)->until, start + 100ms);
-    const auto next = machine_.on_timer();
+    const auto next = machine_.on_timer(start + 100ms);
     ASSERT_NE(as<orphan_steps::ask>(next), nullptr);
     EXPECT_TRUE(std::holds_alternative<commands::lookup>(as<orphan_steps::ask>(next)->what));
 }
@@ -82,6 +82,7 @@ TEST_F(OrphanMachine, GoesOnLookingSinceABeginMayArriveLate) {
     while (const auto* pause = as<orphan_steps::wait>(step)) {
         now = pause->until;
         ++looks;
+        ASSERT_NE(as<orphan_steps::ask>(machine_.on_timer(now)), nullptr);
         step = machine_.on_reply(seen(std::nullopt), now);
     }
 
@@ -104,6 +105,23 @@ TEST_F(OrphanMachine, GoesOnLookingForTheClaimsOfBeginsThatWereSentAgain) {
     EXPECT_NE(as<orphan_steps::found>(machine_.on_reply(seen(again), start + 3s)), nullptr);
     machine_.hurry(start + 5s);
     EXPECT_NE(as<orphan_steps::gave_up>(machine_.on_given_back(start + 4s)), nullptr);
+}
+
+// The look was sent, the process paused, the begin arrived, and the answer is older than the claim.
+TEST_F(OrphanMachine, EndsWithALookThatWasSentAtTheEndOrLater) {
+    const local_time after = start + 61s;
+    (void)machine_.start(start);
+    (void)machine_.on_timer(start + 100ms);
+
+    const auto old = machine_.on_reply(seen(std::nullopt), after);
+
+    ASSERT_NE(as<orphan_steps::wait>(old), nullptr);
+    EXPECT_EQ(as<orphan_steps::wait>(old)->until, after);
+    ASSERT_NE(as<orphan_steps::ask>(machine_.on_timer(after)), nullptr);
+    ASSERT_NE(as<orphan_steps::found>(machine_.on_reply(seen(claimed(owner)), after)), nullptr);
+    const auto over = machine_.on_given_back(after);
+    ASSERT_NE(as<orphan_steps::gave_up>(over), nullptr);
+    EXPECT_EQ(as<orphan_steps::gave_up>(over)->as, last_seen::absent);
 }
 
 TEST_F(OrphanMachine, SaysIfTheStoreWasAwayToTheEnd) {
