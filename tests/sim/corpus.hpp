@@ -13,7 +13,7 @@ inline constexpr std::uint64_t corpus[]{
     12870,
     // A verdict that an undone attempt gave back could not be corrected any more.
     863725439,
-    // A look that was answered after a long pause ended the search for a claim without an owner at work.
+    // A look that was answered after a long pause ended the search for a claim of a lost begin.
     1907125750,
 };
 
