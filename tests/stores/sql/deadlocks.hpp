@@ -27,8 +27,8 @@ protected:
     }
     std::string money() { return sql("SELECT sum(money) FROM " + account_table()); }
 
-    // The work's first half is done: now the survivor waits for it, and whoever runs the second
-    // half then waits for the survivor.
+    // The work's first half is done: now the survivor waits for it, and the
+    // transaction that runs the second half then waits for the survivor.
     void run_first_half() {
         run(add_to(1));
         first_half_.count_down();

@@ -24,7 +24,7 @@ TEST_F(SqlTransaction, AClaimWithoutATransactionIsNotOverwritten) {
     EXPECT_EQ(sql("SELECT state FROM " + record_table()), transaction_locks_row ? "1" : "0");
 }
 
-// A lease that has lapsed is still its owner's, until somebody has taken it over.
+// A lease that has lapsed is still its owner's, until another caller has taken it over.
 class SqlLateOwner : public SqlTransaction {
 protected:
     SqlLateOwner() : late_(said<answers::started>(records().call(id_, begin_by(anna))).by) {
